@@ -141,3 +141,15 @@ def test_instructions(bench):
                                             for row in document["instructions"])
     lines = (directory / "instructions.tsv").read_text().splitlines()
     assert lines[0].startswith("#") and len(lines) == 2 + len(document["instructions"])
+
+
+def test_times_include_processes_that_nobody_waits_for(tmp_path):
+    """As perf leaves its addr2line."""
+    program, took = tmp_path / "timed", tmp_path / "took"
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-o", program, ROOT / "bench/programs/timed.c"],
+                   check=True)
+    loop = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+    for command in (loop, f"({loop}) & exit 0"):
+        subprocess.run([program, took, "60", "sh", "-c", command], check=True)
+        _, user, system, _, status = took.read_text().split()
+        assert float(user) + float(system) > 0.05 and status == "0"
