@@ -21,6 +21,20 @@ static bool stdin_is_redirected(void)
 		(S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
+enum cli_exit input_check(const struct cli_tool *tool, const struct cli_list *inputs,
+			  const char *operand)
+{
+	if (inputs->count > 1 || (operand && inputs->count))
+		return cli_usage(tool, "two inputs: '%s' and '%s'", inputs->items[0],
+				 inputs->count > 1 ? inputs->items[1] : operand);
+	return CLI_OK;
+}
+
+const char *input_named(const struct cli_list *inputs, const char *operand)
+{
+	return operand ? operand : inputs->count ? inputs->items[0] : NULL;
+}
+
 void input_choose(struct input *in, const char *path)
 {
 	*in = (struct input)INPUT_CLOSED;

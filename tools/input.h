@@ -27,6 +27,17 @@ struct input {
 
 #define INPUT_CLOSED { .hint = "", .fd = -1 }
 
+/* perf's way to name the input. */
+#define INPUT_OPTION(S) \
+	CLI_LIST('i', "input", "FILE", S, inputs, "read FILE; the same as the operand")
+
+/* Refuses a second input. */
+enum cli_exit input_check(const struct cli_tool *tool, const struct cli_list *inputs,
+			  const char *operand);
+
+/* Returns the input that -i or the operand names; NULL: none. */
+const char *input_named(const struct cli_list *inputs, const char *operand);
+
 /* Sets the input to path, or to the default when that is NULL. */
 void input_choose(struct input *in, const char *path);
 

@@ -47,7 +47,7 @@ static const char *const sorts[] = { "file", "time", NULL };
 
 static const struct cli_option options[] = {
 	CLI_GROUP("Input and output"),
-	CLI_LIST('i', "input", "FILE", settings, inputs, "read FILE; the same as the operand"),
+	INPUT_OPTION(settings),
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE instead of standard output"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
@@ -631,9 +631,8 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 
 	if (columns != CLI_OK)
 		return columns;
-	if (inputs->count > 1 || (operand && inputs->count))
-		return cli_usage(&tool, "two inputs: '%s' and '%s'", inputs->items[0],
-				 inputs->count > 1 ? inputs->items[1] : operand);
+	if (input_check(&tool, inputs, operand) != CLI_OK)
+		return CLI_USAGE;
 	if (s->pretty && s->format == FORMAT_JSONL)
 		return cli_usage(&tool,
 				 "'--pretty' does not apply to jsonl, which has one object per "
@@ -676,8 +675,7 @@ int main(int argc, char **argv)
 	} else if (status == CLI_OK && s.columns.ddl) {
 		status = column_write_ddl(&tool, &s.columns, s.output);
 	} else if (status == CLI_OK) {
-		input_choose(&run.in, operands[0] ? operands[0] : s.inputs.count ?
-			     s.inputs.items[0] : NULL);
+		input_choose(&run.in, input_named(&s.inputs, operands[0]));
 		status = run_decode(&run);
 	}
 	filter_settings_free(&s.filter);

@@ -22,10 +22,12 @@ enum { ERRORS_SHOWN = 20, ERRORS_LISTED = 10000 };
 struct settings {
 	const char *output, *sandbox, *max_output;
 	uint64_t memory;
+	struct cli_list inputs;
 	bool json, verbose;
 };
 
 static const struct cli_option options[] = {
+	INPUT_OPTION(settings),
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE, - for standard output (default: the input's name with .repaired "
 		   "appended)"),
@@ -456,13 +458,16 @@ int main(int argc, char **argv)
 
 	if (status == CLI_OK)
 		status = max_output_read(&tool, s.max_output, &run.max_output);
-	input_choose(&run.in, operands[0]);
+	if (status == CLI_OK)
+		status = input_check(&tool, &s.inputs, operands[0]);
+	input_choose(&run.in, input_named(&s.inputs, operands[0]));
 	if (status == CLI_OK)
 		status = open_input(&run);
 	if (status == CLI_OK)
 		status = repair_input(&run);
 	atomic_output_discard(&result);
 	input_close(&run.in);
+	cli_list_free(&s.inputs);
 	free(run.output);
 	return cli_finish(&tool, status);
 }

@@ -651,7 +651,9 @@ int main(int argc, char **argv)
 	struct run run = base;
 	enum cli_exit status = sandbox_check(&preport, s.sandbox);
 
-	input_choose(&run.in, operands[0]);
+	if (status == CLI_OK)
+		status = input_check(&preport, &s.inputs, operands[0]);
+	input_choose(&run.in, input_named(&s.inputs, operands[0]));
 	if (s.base) {
 		input_choose(&base.in, s.base);
 		run.base = &base;
@@ -675,6 +677,7 @@ int main(int argc, char **argv)
 	close_run(&base);
 	cli_list_free(&s.symbols.debug_dirs);
 	cli_list_free(&s.limits);
+	cli_list_free(&s.inputs);
 	filter_settings_free(&s.filter);
 	return cli_finish(&preport, status);
 }

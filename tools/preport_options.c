@@ -17,6 +17,7 @@ static const char *const layouts[] = { "perf", "stack", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 
 static const struct cli_option options[] = {
+	INPUT_OPTION(settings),
 	CLI_GROUP("Output"),
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE (default: standard output)"),

@@ -16,7 +16,7 @@ struct settings {
 		*labels, *fields;
 	unsigned int max_stack, thin, jobs;
 	bool fold_recursion, mark_cut, raw_names, merge_events, absolute, ns, header;
-	struct cli_list limits;
+	struct cli_list inputs, limits;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
 	bool children, callers, inverted, addrs, no_symbols, inlines, lines, verbose;

@@ -162,3 +162,15 @@ def test_help_says_it(tool, run):
     assert b"Without FILE: standard input when it is a file or a pipe, else perf.data." in run(
         tool, "--help", stdin=subprocess.DEVNULL).stdout
     assert b"ssh \\-n" in run(tool, "--man", stdin=subprocess.DEVNULL).stdout
+
+
+@pytest.mark.parametrize("tool, args", [("pdecode", ["-f", "jsonl"]), ("preport", ["-f", "csv"]),
+                                        ("prepair", ["-o", "-"])])
+def test_the_input_may_be_named_as_perf_does(tool, args, run):
+    def output(*input_args):
+        return run(tool, *args, *input_args, stdin=subprocess.DEVNULL).stdout
+    other = output(OTHER)
+    assert other == output("-i", OTHER) == output(f"--input={OTHER}") != output()
+    done = run(tool, *args, "-i", OTHER, "perf.data", stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(f"{tool}: two inputs: '{OTHER}' and 'perf.data'\n")
