@@ -20,6 +20,12 @@ void pp_put(struct pp_out *out, const char *text, size_t size);
 void pp_put_text(struct pp_out *out, const char *text);
 /* Writes a number in at least `width` columns; `pad` is before the digits. */
 void pp_put_number(struct pp_out *out, uint64_t n, size_t width, char pad);
+/* Returns what is appended to a noun after the number n. */
+static inline const char *pp_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 void pp_printf(struct pp_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes a name for people: what could change the state of a terminal or the order of its text is

@@ -165,7 +165,7 @@ static void put_changes(struct pp_out *out, const struct diff *d)
 		put_change(out, d, &d->changes[i]);
 	}
 	if (i < d->nr)
-		pp_printf(out, "%zu more functions\n", d->nr - i);
+		pp_printf(out, "%zu more function%s\n", d->nr - i, pp_plural(d->nr - i));
 }
 
 int pp_write_diff(struct pp_out *out)

@@ -71,15 +71,16 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 {
 	const struct pp_counted_event *e = &p->events[event];
 	const struct pp_counts *c = &p->counts;
+	const uint64_t cut = c->cut + c->copies_cut;
 	char idle[64] = "";
 
 	if (e->idle_samples)
-		snprintf(idle, sizeof(idle), "; %" PRIu64 " idle samples left out",
-			 e->idle_samples);
-	snprintf(text, size, "%" PRIu64 " samples of %s; %zu thread%s; %" PRIu64 " lost, %"
-		 PRIu64 " throttled; %" PRIu64 " stacks cut%s", e->samples, e->weigher.name,
-		 p->nr_threads, p->nr_threads == 1 ? "" : "s", c->lost, c->throttled,
-		 c->cut + c->copies_cut, idle);
+		snprintf(idle, sizeof(idle), "; %" PRIu64 " idle sample%s left out",
+			 e->idle_samples, pp_plural(e->idle_samples));
+	snprintf(text, size, "%" PRIu64 " sample%s of %s; %zu thread%s; %" PRIu64 " lost, %"
+		 PRIu64 " throttled; %" PRIu64 " stack%s cut%s", e->samples,
+		 pp_plural(e->samples), e->weigher.name, p->nr_threads,
+		 pp_plural(p->nr_threads), c->lost, c->throttled, cut, pp_plural(cut), idle);
 }
 
 static void add_facts(struct page *page)

@@ -356,8 +356,9 @@ static void put_comments(struct encoding *c)
 
 		if (!pp_is_column(p, i))
 			continue;
-		snprintf(text, sizeof(text), "%s: %" PRIu64 " samples, %s %" PRIu64, w->name,
-			 p->events[i].samples, w->frequency ? "Hz:" : "period:",
+		snprintf(text, sizeof(text), "%s: %" PRIu64 " sample%s, %s %" PRIu64, w->name,
+			 p->events[i].samples, pp_plural(p->events[i].samples),
+			 w->frequency ? "Hz:" : "period:",
 			 w->frequency ? w->frequency : w->period);
 		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, word(c, text));
 	}

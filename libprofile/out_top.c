@@ -121,7 +121,8 @@ static int put_table(struct pp_out *out, const struct pp_rows *rows, uint64_t al
 			ret = pp_graphs_put(&graphs, out, rows->items[i].line);
 	}
 	if (i < n)
-		pp_printf(out, "%zu more %s\n", n - i, out->o.keys[0] ? "lines" : "functions");
+		pp_printf(out, "%zu more %s%s\n", n - i, out->o.keys[0] ? "line" : "function",
+			  pp_plural(n - i));
 	pp_graphs_free(&graphs, out);
 	return ret;
 }

@@ -18,7 +18,7 @@ static void put_first_line(struct pp_out *out, const struct pp_counted_event *e)
 
 	if (out->o.title)
 		pp_printf(out, "%s   ", out->o.title);
-	pp_printf(out, "%" PRIu64 " samples of ", e->samples);
+	pp_printf(out, "%" PRIu64 " sample%s of ", e->samples, pp_plural(e->samples));
 	pp_put_name(out, pp_bytes(e->weigher.name), 0);
 	if (e->weigher.is_time)
 		pp_printf(out, ": %.3f s%s", (double)e->weight / NS,
@@ -27,7 +27,7 @@ static void put_first_line(struct pp_out *out, const struct pp_counted_event *e)
 		pp_printf(out, ": %" PRIu64 " counted", e->weight);
 	if (wall > 0)
 		pp_printf(out, " in %.3f s", wall);
-	pp_printf(out, ", %zu thread%s", out->p->nr_threads, out->p->nr_threads == 1 ? "" : "s");
+	pp_printf(out, ", %zu thread%s", out->p->nr_threads, pp_plural(out->p->nr_threads));
 	if (e->weigher.is_time && !e->weigher.is_off_cpu && wall > 0)
 		pp_printf(out, ", %.2f CPUs", (double)e->weight / NS / wall);
 	pp_printf(out, "; %" PRIu64 " lost, %" PRIu64 " throttled\n", c->lost, c->throttled);
@@ -132,7 +132,8 @@ static void put_other_events(struct pp_out *out)
 
 		if (i == out->o.event || !e->samples)
 			continue;
-		pp_printf(out, "also recorded: %" PRIu64 " samples of ", e->samples);
+		pp_printf(out, "also recorded: %" PRIu64 " sample%s of ", e->samples,
+			  pp_plural(e->samples));
 		pp_put_name(out, pp_bytes(e->weigher.name), 0);
 		pp_put_text(out, e->weigher.is_read ? " (in the same group)\n" :
 			    " (-e shows them)\n");

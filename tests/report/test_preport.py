@@ -95,8 +95,8 @@ def test_events_that_only_look_alike_stay_two(tmp_path):
         sample(counted, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, cpu=0, identifier=i + 1,
                period=5 + i) for i in range(2)]).build("<"))
     told = preport("--merge-events", path).decode()
-    assert "1 samples of cycles:u: 5 counted" in told
-    assert "also recorded: 1 samples of cycles:k" in told
+    assert "1 sample of cycles:u: 5 counted" in told
+    assert "also recorded: 1 sample of cycles:k" in told
 
 
 def test_a_clock_and_a_counter_of_one_name_stay_two(tmp_path):
@@ -108,8 +108,8 @@ def test_a_clock_and_a_counter_of_one_name_stay_two(tmp_path):
         sample(which, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, cpu=0, identifier=i + 1,
                period=5 + i) for i, which in enumerate((clock, counted))]).build("<"))
     told = preport("--merge-events", path).decode()
-    assert "1 samples of cpu-clock: 0.000 s" in told
-    assert "also recorded: 1 samples of cpu-clock" in told
+    assert "1 sample of cpu-clock: 0.000 s" in told
+    assert "also recorded: 1 sample of cpu-clock" in told
 
 
 def test_tasks_above_the_stacks(recording):
@@ -153,7 +153,7 @@ def test_the_table(recording):
     assert line.index("swapper") == head.index("thread")
     assert "7 samples of cpu-clock" in first and "9 lost" in first and "3 threads" in first
     assert second.startswith(f"kernel {100 * 1007 / all_of_it:.1f} %")
-    assert "also recorded: 1 samples of page-faults" in out.decode()
+    assert "also recorded: 1 sample of page-faults" in out.decode()
 
 
 def test_part_of_the_time(recording):

@@ -308,7 +308,7 @@ def test_the_page_tells_of_idle_samples_and_of_weights(tmp_path):
     (tmp_path / "kallsyms").write_text(KALLSYMS)
     about, nodes, _ = page(preport("-f", "flamegraph", "--kallsyms", tmp_path / "kallsyms", path,
                                    symbols=()))
-    assert about["facts"].endswith("; 1 idle samples left out") and about["has_periods"]
+    assert about["facts"].endswith("; 1 idle sample left out") and about["has_periods"]
     assert [f[3] for f in about["functions"] if f[2] >= 6] == ["", ""]
     data = preport("-f", "flamegraph", "--weight=samples", path)
     assert not page(data)[0]["has_periods"] and "idle samples" not in page(data)[0]["facts"]
