@@ -114,9 +114,10 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 # tools/NAME.c and tools/NAME_*.c make the tool NAME; every other file of tools/ is for all of them.
 # preport selects records and makes histories as pdecode does.
 PREPORT_ALSO := tools/pdecode_filter.c tools/pdecode_history.c tools/pdecode_symbol_filter.c \
-	tools/pdecode_symbol_report.c tools/pdecode_symbols.c
+	tools/pdecode_symbol_report.c tools/pdecode_symbols.c tools/pdecode_symbols_file.c
 # pquery has the virtual tables; the extension of SQLite is made of the same sources.
-PQUERY_ALSO := tools/pdecode_history.c tools/pdecode_symbols.c tools/pdecode_symbol_report.c $(filter-out sqlite/extension.c,$(QUERY_SRC))
+PQUERY_ALSO := tools/pdecode_history.c tools/pdecode_symbols.c tools/pdecode_symbol_report.c tools/pdecode_symbols_file.c \
+	$(filter-out sqlite/extension.c,$(QUERY_SRC))
 PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t).c),$(t)))
 src_of = $(filter tools/$(1).c tools/$(1)_%.c,$(TOOL_SRC))
 SHARED_SRC := $(filter-out $(foreach t,$(TOOLS),$(call src_of,$(t))),$(TOOL_SRC))

@@ -566,12 +566,12 @@ static enum cli_exit decode_input(struct run *run)
 		return status;
 	}
 	if (needs_names(run->s))
-		symbols_prepare(&run->symbols, &tool, &run->s->symbols);
+		status = symbols_prepare(&run->symbols, &tool, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
 	 * directory. */
-	status = sandbox_run(&sandbox, run->out.created || run->files.outputs ? SANDBOX_IN_CHILD :
-									SANDBOX_IN_PROCESS,
-			     decode, run);
+	if (status == CLI_OK)
+		status = sandbox_run(&sandbox, run->out.created || run->files.outputs ?
+				     SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS, decode, run);
 	if (status == CLI_INPUT || status == CLI_USAGE) {
 		output_discard(&run->out);
 		column_files_discard(&run->files);
@@ -649,6 +649,8 @@ static enum cli_exit check_settings(const struct settings *s, const char *operan
 	if (shows_frames(s) && s->format == FORMAT_STATS)
 		return cli_usage(&tool, "'--%s' applies to records, and stats shows none",
 				 s->resolve ? "resolve" : "symbols");
+	if (s->symbols.file && !needs_names(s))
+		return cli_usage(&tool, "'--symbols-file' needs '--symbols'");
 	if (symbols_check(&s->symbols, &tool) != CLI_OK)
 		return CLI_USAGE;
 	if (s->schema && (operand || inputs->count))

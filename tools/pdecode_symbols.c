@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pd/tree.h"
+#include "pdecode_symbols_file.h"
 
 static const char *const forms[] = {
 	[PD_JSON_FRAMES_FULL] = SYMBOLS_FULL, [PD_JSON_FRAMES_NAMES] = "names",
@@ -74,14 +75,17 @@ static void read_prefixes(struct symbols *n, const struct cli_list *given)
 	}
 }
 
-void symbols_prepare(struct symbols *n, const struct cli_tool *tool,
-		     const struct symbol_settings *s)
+enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
+			      const struct symbol_settings *s)
 {
+	if (s->file && symbols_file_read(tool, s->file, &n->file) != CLI_OK)
+		return CLI_INPUT;
 	n->opener.sysroot = s->sysroot;
 	n->opener.kallsyms = s->kallsyms;
 	n->opener.servers.tool = s->debuginfod ? tool : NULL;
 	n->mount_namespace = opener_mount_namespace();
 	opener_start(&n->opener);	/* without it files are opened as far as the sandbox lets */
+	return CLI_OK;
 }
 
 static void name_frame(void *ctx, int32_t pid, const struct pd_location *l,
@@ -145,17 +149,19 @@ static struct pd_bytes copy_feature(struct pd_reader *reader, uint32_t id)
 	return out;
 }
 
-/* Copies the names that the recording has. */
+/* Copies the names that the recording has, but for those that were given. */
 static void copy_names(struct pd_reader *reader, struct ps_options *o)
 {
-	o->bundle = copy_feature(reader, PD_FEATURE_PD_SYMBOLS);
+	if (!o->bundle.size)
+		o->bundle = copy_feature(reader, PD_FEATURE_PD_SYMBOLS);
 	o->simpleperf_file = copy_feature(reader, PD_FEATURE_SIMPLEPERF_FILE);
 	o->simpleperf_file2 = copy_feature(reader, PD_FEATURE_SIMPLEPERF_FILE2);
 }
 
-static void free_names(const struct ps_options *o)
+static void free_names(const struct ps_options *o, struct pd_bytes given)
 {
-	free((void *)o->bundle.data);
+	if (o->bundle.data != given.data)
+		free((void *)o->bundle.data);
 	free((void *)o->simpleperf_file.data);
 	free((void *)o->simpleperf_file2.data);
 }
@@ -179,6 +185,7 @@ static struct ps_session *make_session(struct ps_options *o, const struct input 
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, e) :
 						 pd_reader_open_path(in->path, NULL, e);
+	const struct pd_bytes given = o->bundle;
 	struct ps_session *s;
 
 	o->began = beginning_of(reader);
@@ -187,7 +194,7 @@ static struct ps_session *make_session(struct ps_options *o, const struct input 
 	s = ps_new(o, e);
 	if (s && reader)
 		ps_read_bpf_lines(s, reader);
-	free_names(o);
+	free_names(o, given);
 	pd_reader_free(reader);
 	if (in->fd >= 0)
 		lseek(in->fd, at, SEEK_SET);
@@ -203,7 +210,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.depth = s->lines ? PS_LINES : s->no_inline ? PS_NAMES : PS_INLINES,
 		.unverified = s->unverified ? PS_UNVERIFIED_REFUSE : PS_UNVERIFIED_USE,
 		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
-		.mount_namespace = n->mount_namespace,
+		.mount_namespace = n->mount_namespace, .bundle = n->file,
 	};
 	char text[256];
 	struct pd_error e;
@@ -225,6 +232,10 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		cli_error(tool, "--symbols: %s", pd_error_text(&e, text, sizeof(text)));
 		return CLI_OUTPUT;
 	}
+	if (s->file && !ps_session_has_bundle(n->session)) {
+		cli_error(tool, "%s: %s", s->file, SYMBOLS_FILE_UNKNOWN);
+		return CLI_INPUT;
+	}
 	n->namer = (struct pd_namer){
 		.size = sizeof(n->namer),
 		.frame = name_frame,
@@ -244,5 +255,6 @@ void symbols_close(struct symbols *n)
 	for (size_t i = 0; i < n->nr_prefixes; i++)
 		free((void *)(uintptr_t)n->prefixes[i].from);
 	free(n->prefixes);
+	free((void *)n->file.data);
 	opener_stop(&n->opener);
 }

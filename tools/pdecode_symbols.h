@@ -12,6 +12,7 @@ struct symbol_settings {
 	bool no_inline, lines, linkage_names, strict, stitch_lbr;
 	unsigned int max_frames;
 	const char *sysroot, *kallsyms, *vmlinux;
+	const char *file;		/* --symbols-file */
 	struct cli_list debug_dirs, prefixes;
 	bool debuginfod;
 	unsigned int unverified;
@@ -60,6 +61,9 @@ extern const char *const symbol_unverified[];
 		   "started"),							\
 	CLI_STRING('k', "vmlinux", "FILE", type, member.vmlinux,			\
 		   "the recorded kernel with its symbols"),				\
+	CLI_STRING(0, "symbols-file", "FILE", type, member.file,				\
+		   "names that precord --symbols-file wrote beside a stream, in place of "	\
+		   "those in the recording"),						\
 	CLI_FLAG(0, "debuginfod", type, member.debuginfod,				\
 		 "download files that are not on this machine, by build id, from the "	\
 		 "servers in DEBUGINFOD_URLS"),						\
@@ -86,6 +90,7 @@ struct symbols {
 	struct opener opener;
 	struct ps_namespace mount_namespace;
 	struct ps_places places;
+	struct pd_bytes file;		/* of --symbols-file, for free() */
 	char cache[4096];		/* of debuginfod */
 	struct ps_prefix *prefixes;
 	size_t nr_prefixes;
@@ -103,10 +108,11 @@ enum cli_exit symbols_check_files(const struct symbol_settings *s, const struct 
 /* The same for all. */
 enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_tool *tool);
 
-/* Starts the process that opens files; to be called before the sandbox. */
-void symbols_prepare(struct symbols *n, const struct cli_tool *tool,
-		     const struct symbol_settings *s);
-/* Opens the session. Returns CLI_OK, or CLI_OUTPUT after a message. */
+/* Reads the file of --symbols-file, and starts the process that opens others; to be called before
+ * the sandbox. Returns CLI_OK, or CLI_INPUT after a message. */
+enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
+			      const struct symbol_settings *s);
+/* Opens the session. Returns CLI_OK, or CLI_INPUT or CLI_OUTPUT after a message. */
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 			   const struct symbol_settings *s, const struct input *in,
 			   const struct pd_history *h);

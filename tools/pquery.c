@@ -479,14 +479,18 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 		if (strcmp(run->inputs[i].path, "-") == 0)
 			return cli_usage(&tool, "standard input has the SQL: it can't be the "
 					 "recording, too");
+	if (run->s->symbols.file && run->nr_inputs > 1)
+		return cli_usage(&tool, "'--symbols-file' has the names of one recording, not of "
+				 "%zu", run->nr_inputs);
 	return CLI_OK;
 }
 
 static enum cli_exit check_names(const struct settings *s)
 {
-	if (!s->has_names && (s->symbols.lines || s->symbols.no_inline))
+	if (!s->has_names && (s->symbols.lines || s->symbols.no_inline || s->symbols.file))
 		return cli_usage(&tool, "'--%s' needs '--symbols'",
-				 s->symbols.lines ? "lines" : "no-inline");
+				 s->symbols.lines ? "lines" :
+				 s->symbols.file ? "symbols-file" : "no-inline");
 	return symbols_check(&s->symbols, &tool);
 }
 

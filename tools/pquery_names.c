@@ -13,9 +13,12 @@ enum cli_exit query_names_prepare(struct query_names *n, const struct cli_tool *
 	}
 	for (size_t i = 0; i < inputs; i++) {
 		n->of[i].opener = (struct opener)OPENER_CLOSED;
-		symbols_prepare(&n->of[i], tool, s);
+		if (symbols_prepare(&n->of[i], tool, s) != CLI_OK) {
+			query_names_close(n);
+			return CLI_INPUT;
+		}
+		n->count++;
 	}
-	n->count = inputs;
 	return CLI_OK;
 }
 

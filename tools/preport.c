@@ -221,10 +221,11 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 
 	if (status != CLI_OK)
 		return status;
-	if (!run->s->no_symbols &&
-	    symbols_open(&run->symbols, &preport, &run->s->symbols, &run->in, run->history) !=
-		    CLI_OK)
-		return CLI_OUTPUT;
+	if (!run->s->no_symbols)
+		status = symbols_open(&run->symbols, &preport, &run->s->symbols, &run->in,
+				      run->history);
+	if (status != CLI_OK)
+		return status;
 	if (set_symbol_filter(run))
 		return fail(run, &(struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL });
 	run->profile = pp_new(o, &e);
@@ -458,10 +459,14 @@ static enum cli_exit report_input(struct run *run)
 		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
 	};
 
+	enum cli_exit status = CLI_OK;
+
 	if (!run->s->no_symbols)
-		symbols_prepare(&run->symbols, &preport, &run->s->symbols);
-	if (!run->s->no_symbols && run->base)
-		symbols_prepare(&run->base->symbols, &preport, &run->s->symbols);
+		status = symbols_prepare(&run->symbols, &preport, &run->s->symbols);
+	if (status == CLI_OK && !run->s->no_symbols && run->base)
+		status = symbols_prepare(&run->base->symbols, &preport, &run->s->symbols);
+	if (status != CLI_OK)
+		return status;
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
 			   report, run);
 }
@@ -578,6 +583,11 @@ static enum cli_exit check_names(const struct settings *s)
 	if (s->no_symbols && symbol_filter_needs_names(places))
 		return cli_usage(&preport, "'--%s' needs the names that '--no-symbols' leaves out",
 				 places->symbols.count ? "symbol" : "in");
+	if (s->symbols.file && (s->no_symbols || s->base))
+		return cli_usage(&preport, s->base ?
+				 "'--symbols-file' has the names of one recording, not of that of "
+				 "'--base', too" :
+				 "'--symbols-file' has the names that '--no-symbols' leaves out");
 	return CLI_OK;
 }
 

@@ -60,9 +60,15 @@ static inline uint32_t ps_bundle_number(const uint32_t *by_address, size_t at)
 	return by_address ? by_address[at] : 0;
 }
 
-/* Reads a section in either byte order. Texts are borrowed from it. Returns the images, which are
- * valid as long as the arena, and sets *n. Damage ends it. */
-struct ps_bundle_image *ps_bundle_read(struct pd_bytes section, struct pd_arena *arena, size_t *n);
+struct ps_bundle_images {
+	struct ps_bundle_image *items;
+	size_t nr;
+	bool is_whole;		/* damage, or a lack of memory, ends them */
+};
+
+/* Reads a section in either byte order. Texts are borrowed from it; the images are valid as long as
+ * the arena. */
+struct ps_bundle_images ps_bundle_read(struct pd_bytes section, struct pd_arena *arena);
 
 /* Finds the function at an address as it was at `time`. Returns false if there is none. */
 bool ps_bundle_find(const struct ps_bundle_image *image, uint64_t address, uint64_t time,

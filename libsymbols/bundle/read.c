@@ -195,25 +195,26 @@ static bool take_image(struct pd_cursor *c, uint64_t version, struct ps_bundle_i
 	       (version == PS_BUNDLE_OLDEST || take_places(c, image, arena));
 }
 
-struct ps_bundle_image *ps_bundle_read(struct pd_bytes section, struct pd_arena *arena, size_t *n)
+struct ps_bundle_images ps_bundle_read(struct pd_bytes section, struct pd_arena *arena)
 {
 	struct pd_cursor c = pd_cursor(section, PD_SWAP_NO);
-	struct ps_bundle_image *images;
+	struct ps_bundle_images images = { NULL, 0, false };
 	uint64_t version, cut;
 	size_t count;
 
-	*n = 0;
 	if (section.size < 4)
-		return NULL;
+		return images;
 	if (pd_load32(section.data, PD_SWAP_NO) >= PS_BUNDLE_OTHER_ORDER)
 		c.swap = PD_SWAP_YES;
 	if (!pd_take_number(&c, 4, &version) || version < PS_BUNDLE_OLDEST ||
 	    version > PS_BUNDLE_VERSION ||
 	    !pd_take_number(&c, 4, &cut) || !take_count(&c, PS_BUNDLE_IMAGE_MIN, &count))
-		return NULL;
-	images = pd_arena_alloc(arena, count * sizeof(*images));
-	while (images && *n < count && take_image(&c, version, &images[*n], arena))
-		++*n;
+		return images;
+	images.items = pd_arena_alloc(arena, count * sizeof(*images.items));
+	while (images.items && images.nr < count &&
+	       take_image(&c, version, &images.items[images.nr], arena))
+		images.nr++;
+	images.is_whole = images.nr == count && pd_left(&c) == 0;
 	return images;
 }
 

@@ -34,19 +34,20 @@ static void assign(struct ps_session *s, const struct ps_image_path *images, siz
 
 void ps_session_read_bundle(struct ps_session *s)
 {
-	struct ps_bundle_image *given;
+	struct ps_bundle_images given;
 	struct ps_image_path *images;
-	size_t nr_given, n;
+	size_t n;
 
 	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
 	if (!s->options.bundle.size)
 		return;
 	pd_buf_append(&s->bundle, s->options.bundle.data, s->options.bundle.size);
-	given = ps_bundle_read(pd_buf_bytes(&s->bundle), &s->arena, &nr_given);
+	given = ps_bundle_read(pd_buf_bytes(&s->bundle), &s->arena);
+	s->given_is_whole = given.is_whole;
 	images = ps_image_paths(s, &n);
 	s->given = pd_budget_alloc(&s->budget, s->nr_images * sizeof(struct ps_bundle_image *));
-	for (size_t i = 0; given && images && s->given && i < nr_given; i++)
-		assign(s, images, n, &given[i]);
+	for (size_t i = 0; given.items && images && s->given && i < given.nr; i++)
+		assign(s, images, n, &given.items[i]);
 	ps_free_image_paths(s, images);
 }
 

@@ -415,6 +415,11 @@ static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
 			out->sources[out->nr_sources++] = source_names[i];
 }
 
+bool ps_session_has_bundle(const struct ps_session *s)
+{
+	return s->given_is_whole;
+}
+
 bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out)
 {
 	bool tried;

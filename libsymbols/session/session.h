@@ -133,6 +133,7 @@ struct ps_session {
 	bool has_dumps;
 	struct ps_process_code *first_process;
 	struct pd_buf bundle;		/* as it was given */
+	bool given_is_whole;		/* all of it could be read */
 	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
 	struct pd_map given_code;	/* pid + 1 -> struct ps_bundle_image */
 	struct pd_map given_chains;	/* ps_bundle_image.hits[i] -> struct pd_function, several */

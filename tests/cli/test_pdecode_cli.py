@@ -64,6 +64,7 @@ OPTIONS = {
     "--symbols": [], "--lines": [], "--prefix-map": ["OLD=NEW"], "--no-inline": [],
     "--linkage-names": [], "--max-frames": ["N"], "--stitch-lbr": [], "--symbols-strict": [],
     "--sysroot": ["DIR"], "--debug-dir": ["DIR"], "--kallsyms": ["FILE"],
+    "--symbols-file": ["FILE"],
     "-k": ["--vmlinux", "FILE"], "--debuginfod": [],
     "--unverified": ["yes|no"], "--types": ["LIST"], "-e": ["--event", "LIST"], "--pid": ["LIST"],
     "--tid": ["LIST"], "-S": ["--symbol", "NAMES"],

@@ -55,14 +55,14 @@ static void check_written(const struct ps_bundle_image *images, size_t n)
 	struct pd_budget budget = { .limit = 4 * FUZZ_MEMORY };
 	struct pd_arena arena = { .budget = &budget };
 	struct pd_buf first = { .budget = &budget }, second = { .budget = &budget };
-	struct ps_bundle_image *again;
-	size_t nr;
+	struct ps_bundle_images again;
 
 	ps_bundle_write(&first, images, n, PS_BUNDLE_WHOLE);
 	FUZZ_ASSERT(!first.failed, "it grows when it is written");
-	again = ps_bundle_read((struct pd_bytes){ first.data, first.size }, &arena, &nr);
-	FUZZ_ASSERT(nr == n, "%zu images of %zu are read again", nr, n);
-	ps_bundle_write(&second, again, nr, PS_BUNDLE_WHOLE);
+	again = ps_bundle_read((struct pd_bytes){ first.data, first.size }, &arena);
+	FUZZ_ASSERT(again.nr == n && again.is_whole, "%zu images of %zu are read again",
+		    again.nr, n);
+	ps_bundle_write(&second, again.items, again.nr, PS_BUNDLE_WHOLE);
 	FUZZ_ASSERT(first.size == second.size && memcmp(first.data, second.data, first.size) == 0,
 		    "it changes when it is written");
 	pd_buf_free(&first);
@@ -75,14 +75,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint64_t from = fuzz_cpu_time();
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
 	struct pd_arena arena = { .budget = &budget };
-	struct ps_bundle_image *images;
-	size_t n;
+	struct ps_bundle_images images;
 
-	images = ps_bundle_read((struct pd_bytes){ data, size }, &arena, &n);
-	for (size_t i = 0; i < n; i++)
-		check_image(&images[i]);
-	if (n)
-		check_written(images, n);
+	images = ps_bundle_read((struct pd_bytes){ data, size }, &arena);
+	for (size_t i = 0; i < images.nr; i++)
+		check_image(&images.items[i]);
+	if (images.nr)
+		check_written(images.items, images.nr);
 	pd_arena_free(&arena);
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);
 	fuzz_check_time(from, size);
