@@ -274,6 +274,8 @@ static int run_recorder(struct recording *r, char *const *command)
 		log_totals(r);
 	if (finished && datafile_close(&r->file, &r->log) && !err)
 		err = CLI_OUTPUT;
+	if (r->file.symbols.failed && !err)
+		err = CLI_OUTPUT;
 	r->is_complete = finished && err != CLI_OUTPUT;
 	if (o->cpu_percent != NOT_GIVEN)
 		sysctl_write(CPU_PERCENT, percent);

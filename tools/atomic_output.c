@@ -215,6 +215,13 @@ enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool 
 	return status;
 }
 
+int atomic_output_scratch(const struct cli_tool *tool)
+{
+	struct atomic_output_file f = ATOMIC_OUTPUT_FILE_CLOSED;
+
+	return open_scratch(&f, tool) ? -1 : f.fd;
+}
+
 int atomic_output_open_other(void *ctx, const char *name)
 {
 	struct atomic_output *a = ctx;

@@ -47,6 +47,9 @@ enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool 
 				 const struct stat *source);
 /* Opens another file of the directory. Returns its descriptor, or -1. ctx is the atomic_output. */
 int atomic_output_open_other(void *ctx, const char *name);
+/* Opens a file without a name in TMPDIR or /tmp, which nobody else can open. Returns a descriptor,
+ * or -1 and errno. */
+int atomic_output_scratch(const struct cli_tool *tool);
 /* Gives the files their names, or copies them to the stream. */
 enum cli_exit atomic_output_commit(struct atomic_output *a);
 /* Removes what was not committed. The first leaves the directory itself. */

@@ -8,8 +8,8 @@
 
 #define SYMBOLS_FILE_UNKNOWN "not a file of precord --symbols-file, or it is damaged"
 
-/* Reads a file without looking at its bytes. *out is for free(). Returns CLI_OK, or CLI_INPUT after a
- * message. */
+/* Reads a file without looking at its bytes. *out is for free(). Returns CLI_OK, or CLI_INPUT after
+ * a message. */
 enum cli_exit symbols_file_read(const struct cli_tool *tool, const char *path,
 				struct pd_bytes *out);
 

@@ -109,6 +109,9 @@ static const struct cli_option options[] = {
 		   "functions that were hit, for pdecode on machines without the files: names, in "
 		   "the file, those inlined there included; lines: source lines, too; off; auto "
 		   "(default): names, but not with -z, -B or --switch-output"),
+	CLI_STRING(0, "symbols-file", "FILE", settings, symbols_file,
+		   "write the names to FILE, for a stream (-o -), which can't hold them; until the "
+		   "end the recording is copied to a temporary file in TMPDIR or /tmp"),
 	CLI_FLAG('N', "no-buildid-cache", settings, no_buildid_cache,
 		 "don't fill a build-id cache; precord never does"),
 	CLI_STRING(0, "synth", "no|all|task|mmap|cgroup", settings, synth,
@@ -262,6 +265,12 @@ static const struct cli_note sections[] = {
 	  "is truncated after its last whole record, precord reports what it contains and what is "
 	  "lost, the command runs to its end without being recorded, and the exit status is 4. "
 	  "When the reader of a stream ends, precord ends by SIGPIPE after the command." },
+	{ "Names of a stream",
+	  "A file holds the names of the functions that were hit; a stream can't, as perf would "
+	  "refuse it. precord -o - --symbols-file p.symbols -- ./app > p.stream writes them to a "
+	  "file of their own, which is there when precord has ended, and pdecode --symbols "
+	  "--symbols-file p.symbols p.stream reads them on any machine; preport and pquery have "
+	  "the option, too. If there are no names to write, the exit status is 4." },
 	{ NULL, NULL }
 };
 
@@ -286,6 +295,8 @@ static const struct cli_note examples[] = {
 	  "a running process, without frame pointers" },
 	{ "precord -e sched:sched_switch -a -g --duration 5", "which threads wait, and where" },
 	{ "precord -o - -- ./app | pdecode -", "pipe a stream to the decoder" },
+	{ "precord -o - --symbols-file p.symbols -- ./app > p.stream",
+	  "a stream, and names for machines without the program" },
 	{ "precord --list 'sched:*'", "available events" },
 	{ NULL, NULL }
 };

@@ -51,6 +51,7 @@ struct settings {
 	bool kcore, timestamp_filename, timestamp_boundary, tail_synth;
 	bool buildid, buildid_all, no_buildid_cache;
 	unsigned int symbols;		/* --symbols: index of its word */
+	const char *symbols_file;
 	uint64_t map_timeout, synth_threads;
 	/* precord itself */
 	bool quiet, verbose, strict_loss, dry_run, print_attr, doctor, clean;

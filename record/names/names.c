@@ -275,6 +275,8 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 		return NULL;
 	}
 	*result = results[answer->is];
+	if (!names && *result == NAMES_FEWER_INLINED)
+		*result = NAMES_WHOLE;
 	if (!names || answer->is == PS_BUNDLE_CUT)
 		return names;
 	got = receive_section(p, deadline, &second, &all);
@@ -288,42 +290,35 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 	return all;
 }
 
-static int write_names(struct pd_writer *w, struct names *n, int fd, enum names_result *result,
-		       struct pd_error *e)
+static struct pd_bytes find_section(struct names *n, int fd, enum names_result *result)
 {
 	struct file_process process = FILE_PROCESS_NONE;
 	const struct deadline deadline = deadline_later(&n->options->deadline, SLACK_MS);
-	struct answer answer;
+	struct answer answer = { 0 };
 	uint8_t *section;
-	int ret = 0;
 
 	*result = NAMES_CUT;
 	if (!file_process_start(&process, look_up, n, fd))
-		return 0;
+		return (struct pd_bytes){ NULL, 0 };
 	section = receive_names(&process, &deadline, &answer, result);
 	file_process_end(&process);
-	if (section)
-		ret = pd_writer_feature_bytes(w, PD_FEATURE_PD_SYMBOLS,
-					      (struct pd_bytes){ section, answer.size }, e);
-	free(section);
-	return ret;
+	return (struct pd_bytes){ section, section ? answer.size : 0 };
 }
 
-int names_feature(struct pd_writer *w, int fd, const struct names_options *o,
-		  enum names_result *result, struct pd_error *e)
+struct pd_bytes names_find(int fd, const struct names_options *o, enum names_result *result)
 {
 	struct names *n = calloc(1, sizeof(*n));
+	struct pd_bytes section = { NULL, 0 };
 	struct pd_error ignored;
-	int ret = 0;
 
 	*result = NAMES_WHOLE;
 	if (!n)
-		return 0;
+		return section;
 	n->options = o;
 	n->history = pd_history_new(NULL, &ignored);
 	if (n->history)
-		ret = write_names(w, n, fd, result, e);
+		section = find_section(n, fd, result);
 	pd_history_free(n->history);
 	free(n);
-	return ret;
+	return section;
 }

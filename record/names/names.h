@@ -8,7 +8,6 @@
 #include "base/deadline.h"
 #include "base/silent_files.h"
 #include "pd/symbols.h"
-#include "pd/write.h"
 
 /* Whether samples have copied stacks, which are unwound. */
 enum names_stacks { NAMES_WITHOUT_STACKS, NAMES_WITH_STACKS };
@@ -30,9 +29,9 @@ enum names_result {
 	NAMES_ENDED,			/* the process that looks them up ended early */
 };
 
-/* Reads the recording back, a file or a directory, and writes the feature; everything must be
- * flushed. Returns 0, or -1 and *e if writing failed; what can't be read back is left out. */
-int names_feature(struct pd_writer *w, int fd, const struct names_options *o,
-		  enum names_result *result, struct pd_error *e);
+/* Reads a recording back, a file or a directory, of which everything must be flushed. Parts that
+ * can't be read are left out. Returns the section of the feature, for free(); it is empty if there
+ * are no names. */
+struct pd_bytes names_find(int fd, const struct names_options *o, enum names_result *result);
 
 #endif

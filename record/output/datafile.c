@@ -122,6 +122,29 @@ static int open_place(struct datafile *f, const struct settings *o, const struct
 	return 0;
 }
 
+/* The file of --symbols-file is for names that the recording itself can't hold. */
+static int open_symbols(struct datafile *f, const struct settings *o, const struct logger *s)
+{
+	const bool is_stream = f->mode == PD_MODE_PIPE;
+
+	if (is_stream && !o->symbols_file &&
+	    (o->symbols == SYMBOLS_NAMES || o->symbols == SYMBOLS_LINES))
+		return log_error(s, CLI_USAGE,
+				 "'--symbols=%s': a stream can't hold names: add "
+				 "'--symbols-file FILE'",
+				 settings_symbols[o->symbols]);
+	if (!o->symbols_file)
+		return 0;
+	if (!is_stream)
+		return log_error(s, CLI_USAGE,
+				 "'--symbols-file' is for streams (-o -): a file holds the names "
+				 "itself");
+	if (o->symbols == SYMBOLS_OFF)
+		return log_error(s, CLI_USAGE, "'--symbols-file' and '--symbols=off' exclude each "
+				 "other");
+	return symbols_file_open(&f->symbols, o->symbols_file, s);
+}
+
 int datafile_choose(struct datafile *f, const struct settings *o, const struct logger *s)
 {
 	uint64_t level = 0;
@@ -148,7 +171,8 @@ int datafile_choose(struct datafile *f, const struct settings *o, const struct l
 		return log_error(s, CLI_USAGE,
 				 "'--switch-output', '--switch-output-event' and "
 				 "'--timestamp-filename' need a file, not a stream");
-	return f->mode == PD_MODE_PIPE ? open_stream(f, s) : 0;
+	status = open_symbols(f, o, s);
+	return status || f->mode != PD_MODE_PIPE ? status : open_stream(f, s);
 }
 
 /* Under sudo, gives a created file to the user who called sudo. */
@@ -259,6 +283,7 @@ static int open_output(struct datafile *f, const struct logger *s)
 
 int datafile_open(struct datafile *f, const struct logger *s)
 {
+	struct pd_writer_options o = { .size = sizeof(o), .compress = f->compress, .by = f->by };
 	struct stat st;
 
 	f->totals = (struct drain_totals){ 0 };
@@ -277,12 +302,10 @@ int datafile_open(struct datafile *f, const struct logger *s)
 	}
 	if (f->read_back && f->compress && f->mode == PD_MODE_FILE)
 		f->watch = buildid_watch_new(f->which);
-	f->writer = pd_writer_open_fd(
-		f->fd,
-		PD_WRITER_OPTIONS(.mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE,
-				  .compress = f->compress, .by = f->by,
-				  .watch = f->watch ? buildid_watch_bytes : NULL, .ctx = f->watch),
-		&f->error);
+	o.mode = f->mode == PD_MODE_PIPE ? PD_MODE_PIPE : PD_MODE_FILE;
+	o.watch = f->watch ? buildid_watch_bytes : f->symbols.path ? symbols_file_copy : NULL;
+	o.ctx = f->watch ? (void *)f->watch : &f->symbols;
+	f->writer = pd_writer_open_fd(f->fd, &o, &f->error);
 	return f->writer ? 0 : datafile_failed(f, s);
 }
 
@@ -292,7 +315,7 @@ int datafile_begin(struct datafile *f)
 		return -1;
 	if (f->watch)
 		buildid_watch_begin(f->watch, f->fd);
-	return 0;
+	return f->symbols.header ? symbols_file_begin(&f->symbols, &f->error) : 0;
 }
 
 int datafile_add_event(struct pd_writer *w, const struct event *e, const uint64_t *ids, size_t n,
@@ -457,6 +480,7 @@ void datafile_free(struct datafile *f)
 	if (f->directory >= 0)
 		close(f->directory);
 	free(f->auxtraces);
+	symbols_file_close(&f->symbols);
 	pd_writer_free(f->writer);
 	buildid_watch_free(f->watch);
 	if (f->fd >= 0 && f->fd != STDOUT_FILENO)

@@ -16,6 +16,7 @@
 #include "buildid/buildid_scan.h"
 #include "capture/ring.h"
 #include "event/event.h"
+#include "output/symbols_file.h"
 #include "output_place.h"
 #include "pd/write.h"
 
@@ -35,6 +36,7 @@ struct datafile {
 	uint64_t parts;			/* bytes of data.N in the directory */
 	enum buildid_which which;
 	bool read_back;			/* samples are counted at the end or by `watch` */
+	struct symbols_file symbols;	/* of a stream */
 	struct buildid_watch *watch;	/* sees records before they are compressed; NULL: none */
 	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
@@ -48,7 +50,8 @@ struct datafile {
 	size_t nr_kept;
 };
 
-#define DATAFILE_CLOSED { .fd = -1, .directory = -1, .place = PLACE_NONE }
+#define DATAFILE_CLOSED { .fd = -1, .directory = -1, .place = PLACE_NONE, \
+			  .symbols = SYMBOLS_FILE_CLOSED }
 
 /* Chooses the output by -o, -z and the type of stdout. Returns 0, or an exit status after logging
  * the error. */

@@ -57,5 +57,9 @@ int epilogue_write(struct recording *r, uint64_t *lost)
 		return -1;
 	if (r->file.mode != PD_MODE_PIPE && metadata_file(r))
 		return -1;
-	return pd_writer_finish(w, e);
+	if (pd_writer_finish(w, e))
+		return -1;
+	if (r->file.symbols.path)
+		metadata_symbols_file(r);
+	return 0;
 }

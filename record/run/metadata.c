@@ -313,10 +313,31 @@ static bool wants_names(const struct recording *r)
 	       !o->rotate_triggers.count;
 }
 
-/* Writes feature PD_SYMBOLS. */
-static int write_names(struct recording *r, const struct silent_files *silent)
+static void log_names(const struct logger *s, enum names_result result, const char *where)
 {
-	struct datafile *f = &r->file;
+	if (result == NAMES_CUT)
+		log_at(s, LOG_WARNING,
+		       "not all names of functions are in %s: looking them up took too long",
+		       where);
+	if (result == NAMES_FEWER_INLINED)
+		log_at(s, LOG_WARNING,
+		       "not all inlined functions are in %s: reading debug information took too "
+		       "long",
+		       where);
+	if (result == NAMES_SILENT)
+		log_at(s, LOG_WARNING,
+		       "names of functions are left out: a file that was mapped did not answer");
+	if (result == NAMES_ENDED)
+		log_at(s, LOG_WARNING,
+		       "not all names of functions are in %s: the process that looks them up "
+		       "ended early; a file that was mapped may be damaged, or an attack",
+		       where);
+}
+
+/* Returns the section of feature PD_SYMBOLS, for free(). `where` it goes is for messages. */
+static struct pd_bytes find_names(struct recording *r, int fd, const struct silent_files *silent,
+				  const char *where)
+{
 	const struct names_options o = {
 		.began = (uint64_t)r->began, .silent = silent,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
@@ -325,27 +346,38 @@ static int write_names(struct recording *r, const struct silent_files *silent)
 		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
 	};
 	enum names_result result;
-	int err;
+	const struct pd_bytes section = names_find(fd, &o, &result);
+
+	log_names(&r->log, result, where);
+	return section;
+}
+
+/* Writes feature PD_SYMBOLS. */
+static int write_names(struct recording *r, const struct silent_files *silent)
+{
+	struct datafile *f = &r->file;
+	struct pd_bytes section;
+	int err = 0;
 
 	if (!wants_names(r))
 		return 0;
-	err = names_feature(f->writer, f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd, &o,
-			    &result, &f->error);
-	if (result == NAMES_CUT)
-		log_at(&r->log, LOG_WARNING,
-		       "not all names of functions are in the file: looking them up took too long");
-	if (result == NAMES_FEWER_INLINED)
-		log_at(&r->log, LOG_WARNING,
-		       "not all inlined functions are in the file: reading debug information took "
-		       "too long");
-	if (result == NAMES_SILENT)
-		log_at(&r->log, LOG_WARNING,
-		       "names of functions are left out: a file that was mapped did not answer");
-	if (result == NAMES_ENDED)
-		log_at(&r->log, LOG_WARNING,
-		       "not all names of functions are in the file: the process that looks them up "
-		       "ended early; a file that was mapped may be damaged, or an attack");
+	section = find_names(r, f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd, silent,
+			     "the file");
+	if (section.size)
+		err = pd_writer_feature_bytes(f->writer, PD_FEATURE_PD_SYMBOLS, section, &f->error);
+	free((void *)section.data);
 	return err;
+}
+
+void metadata_symbols_file(struct recording *r)
+{
+	const struct silent_files none = { 0 };
+	struct symbols_file *s = &r->file.symbols;
+	const struct pd_bytes section =
+		find_names(r, symbols_file_end_copy(s, &r->log), &none, s->path);
+
+	symbols_file_write(s, section, &r->log);
+	free((void *)section.data);
 }
 
 int metadata_file(struct recording *r)

@@ -68,6 +68,9 @@ static int add_events(struct recording *r)
 				ids[n++] = r->counters.items[j].id;
 		err = datafile_add_event(r->file.writer, &r->events.items[i], ids, n,
 					 &r->file.error);
+		if (!err && r->file.symbols.header)
+			err = datafile_add_event(r->file.symbols.header, &r->events.items[i], ids,
+						 n, &r->file.error);
 	}
 	free(ids);
 	return err;

@@ -10,7 +10,8 @@ from conftest import TIMEOUT, TOOLS
 
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "OPTIONS"]
 MORE = {"precord": ["EVENTS", "TERMS", "MODIFIERS", "DIFFERENCES FROM PERF RECORD", "SIGNALS",
-                    "SWITCHING AT EVENTS", "CONTROL", "FILES", "FULL DISK"]}
+                    "SWITCHING AT EVENTS", "CONTROL", "FILES", "FULL DISK",
+                    "NAMES OF A STREAM"]}
 
 
 def output(tool, *args):

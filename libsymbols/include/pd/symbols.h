@@ -239,8 +239,8 @@ PS_API size_t ps_frames(struct ps_session *s, const struct pd_record *sample,
  * are valid until ps_free(). May be called by any number of threads. */
 PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out);
 
-/* Returns whether options.bundle was given and is whole: one that is damaged, or of a later version,
- * has fewer names. */
+/* Returns whether options.bundle was given and is whole: one that is damaged, or of a later
+ * version, has fewer names. */
 PS_API bool ps_session_has_bundle(const struct ps_session *s);
 
 /* Looks up the functions that are inlined at the addresses that ps_resolve() found so far, and with
