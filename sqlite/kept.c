@@ -49,10 +49,10 @@ void pq_table_release(struct pq_table *t)
 
 /* --- reading --- */
 
-/* Returns about how many bytes an array has. */
+/* Returns about how many bytes an array has. Structs have bits of validity only. */
 static uint64_t size_of(const struct ArrowArray *a)
 {
-	uint64_t size = (uint64_t)a->length * 8;
+	uint64_t size = a->n_buffers == 1 ? (uint64_t)a->length / 8 : (uint64_t)a->length * 8;
 
 	if (a->n_buffers == 3 && a->length)
 		size += (uint64_t)((const int32_t *)a->buffers[1])[a->length];
@@ -81,13 +81,15 @@ static int add_batch(struct pq_table *t, struct ArrowArray *batch)
 }
 
 /* Reads until the end, or until the limit is exceeded. */
-static int read_batches(struct pq_recording *r, struct pq_table *t, uint64_t limit,
+static int read_batches(struct pq_recording *r, struct pq_table *t, size_t row_bytes,
 			struct ArrowArrayStream *stream)
 {
+	const uint64_t memory = r->input.memory ? r->input.memory : 256ull << 20;
+	const uint64_t limit = memory - (r->kept_bytes < memory ? r->kept_bytes : memory);
 	struct ArrowArray batch;
 	int ret;
 
-	while (t->bytes <= limit && t->rows < UINT32_MAX) {
+	while (t->bytes + t->rows * row_bytes <= limit && t->rows < UINT32_MAX) {
 		ret = pq_recording_next(r, stream, &batch);
 		if (ret != SQLITE_OK || !batch.release)
 			return ret;
@@ -114,29 +116,26 @@ static struct pq_table *new_table(size_t table, uint64_t columns)
 	return NULL;
 }
 
-/* Returns SQLITE_FULL if the table does not fit. */
-static int read_table(struct pq_recording *r, size_t table, uint64_t columns,
-		      struct pq_table **out, struct pd_error *e)
+int pq_table_read(struct pq_recording *r, const struct pq_wanted *wanted, struct pq_table **out,
+		  struct pd_error *e)
 {
-	const uint64_t limit = r->input.memory ? r->input.memory : 256ull << 20;
 	struct ArrowArrayStream stream;
 	int ret;
 
 	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
-	*out = new_table(table, columns);
+	*out = new_table(wanted->table, wanted->columns);
 	if (!*out)
 		return SQLITE_NOMEM;
-	if (pq_recording_scan(r, table, columns, NULL, &stream, e)) {
-		pq_table_release(*out);
-		return SQLITE_ERROR;
+	ret = pq_recording_scan(r, wanted->table, wanted->columns, wanted->filter, &stream, e) ?
+		SQLITE_ERROR : SQLITE_OK;
+	if (ret == SQLITE_OK) {
+		ret = read_batches(r, *out, wanted->row_bytes, &stream);
+		stream.release(&stream);
 	}
-	ret = read_batches(r, *out, limit - (r->kept_bytes < limit ? r->kept_bytes : limit),
-			   &stream);
-	stream.release(&stream);
-	if (ret != SQLITE_OK)
-		pq_table_release(*out);
-	else
-		r->kept_bytes += (*out)->bytes;
+	if (ret == SQLITE_OK)
+		return ret;
+	pq_table_release(*out);
+	*out = NULL;
 	return ret;
 }
 
@@ -150,13 +149,17 @@ int pq_kept_get(struct pq_recording *r, size_t table, uint64_t columns, struct p
 	if (r->kept->is_too_large[table])
 		return SQLITE_OK;
 	if (!*kept || columns & ~(*kept)->columns) {
-		ret = read_table(r, table, columns | (*kept ? (*kept)->columns : 0), &new, e);
+		const struct pq_wanted wanted = {
+			.table = table, .columns = columns | (*kept ? (*kept)->columns : 0) };
+
+		ret = pq_table_read(r, &wanted, &new, e);
 		r->kept->is_too_large[table] = ret == SQLITE_FULL;
 		if (ret != SQLITE_OK)
 			return ret == SQLITE_FULL ? SQLITE_OK : ret;
 		if (*kept)
 			r->kept_bytes -= (*kept)->bytes;
 		pq_table_release(*kept);
+		r->kept_bytes += new->bytes;
 		*kept = new;
 	}
 	(*kept)->users++;

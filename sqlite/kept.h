@@ -30,6 +30,14 @@ struct pq_table {
 struct pq_kept *pq_kept_new(void);
 void pq_kept_free(struct pq_kept *k);
 
+/* Rows that are read into memory. */
+struct pq_wanted {
+	size_t table;
+	uint64_t columns;
+	const struct pd_filter_options *filter;	/* NULL: all rows */
+	size_t row_bytes;	/* that the caller needs besides, for each row */
+};
+
 /* Counts a scan of a table. Returns how many there were before. */
 unsigned int pq_kept_count(struct pq_kept *k, size_t table);
 
@@ -38,6 +46,11 @@ unsigned int pq_kept_count(struct pq_kept *k, size_t table);
  * another code and *e. */
 int pq_kept_get(struct pq_recording *r, size_t table, uint64_t columns, struct pq_table **out,
 		struct pd_error *e);
+
+/* Reads a table that is not kept. Returns SQLITE_FULL if it does not fit, or as
+ * pq_kept_get(). */
+int pq_table_read(struct pq_recording *r, const struct pq_wanted *wanted, struct pq_table **out,
+		  struct pd_error *e);
 
 void pq_table_release(struct pq_table *t);
 

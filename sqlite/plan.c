@@ -1,7 +1,7 @@
 /* plan.c - which constraints of a query a scan makes use of.
  *
  * A plan is a text: the columns that are used as a bit mask in hex, then each constraint as its
- * operator and column, "7 =0 <3". */
+ * operator and column, then each term of the order, "7 =0 <3 +2 -1". */
 #include "api.h"
 
 #include "plan.h"
@@ -166,6 +166,40 @@ static void estimate(const struct choice *c)
 		c->info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 }
 
+/* Returns whether rows are wanted in groups: SQLite sorts them at a higher cost than order.h. For
+ * ORDER BY alone it may keep a few rows only. */
+static bool wants_groups(sqlite3_index_info *info)
+{
+#if SQLITE_VERSION_NUMBER >= 3038000
+	return info->nOrderBy && sqlite3_libversion_number() >= 3038000 &&
+	       sqlite3_vtab_distinct(info);
+#else
+	(void)info;
+	return false;
+#endif
+}
+
+/* Chooses the order, of a whole pass over one recording. */
+static void choose_order(struct choice *c)
+{
+	const struct pq_database *d = c->m->database;
+	const int n = c->info->nOrderBy;
+
+	if (!wants_groups(c->info) || n > PQ_MOST_TERMS || c->key >= 0 || !pq_is_large(c->m) ||
+	    (d->names == PQ_TABLES && d->count != 1))
+		return;
+	for (int i = 0; i < n; i++) {
+		const struct pc_column *column = column_at(c->m, c->info->aOrderBy[i].iColumn);
+
+		if (!column || !pq_is_ordered(column))
+			return;
+	}
+	for (int i = 0; i < n; i++)
+		sqlite3_str_appendf(c->text, " %c%d", c->info->aOrderBy[i].desc ? '-' : '+',
+				    c->info->aOrderBy[i].iColumn);
+	c->info->orderByConsumed = 1;
+}
+
 int pq_plan_choose(const struct pq_module *m, sqlite3_index_info *info, char **message)
 {
 	struct choice c = { .m = m, .info = info, .key = -1 };
@@ -177,6 +211,7 @@ int pq_plan_choose(const struct pq_module *m, sqlite3_index_info *info, char **m
 		consider(&c, i);
 	if (c.key >= 0 && !info->aConstraintUsage[c.key].argvIndex)
 		use(&c, c.key);
+	choose_order(&c);
 	estimate(&c);
 	text = sqlite3_str_finish(c.text);
 	if (!text)
@@ -284,6 +319,14 @@ static int read_constraint(const struct pq_module *m, struct pq_plan *p, char op
 	return SQLITE_OK;
 }
 
+static void add_term(const struct pq_module *m, struct pq_plan *p, char op, int column)
+{
+	const size_t i = (size_t)column - pq_first_column(m->database);
+
+	p->order[p->nr_order++] = (struct pq_term){ i, op == '-' ? PQ_DESCENDING : PQ_ASCENDING };
+	p->columns |= 1ull << i;
+}
+
 /* The columns of pd/columns.h that a scan reads, lists of structs in place of their members. Those
  * of a table that may be kept are read at once. */
 static uint64_t choose_columns(const struct pq_module *m, uint64_t used)
@@ -324,8 +367,12 @@ int pq_plan_read(const struct pq_module *m, const char *text, sqlite3_value **va
 	out->columns = choose_columns(m, strtoull(text, &rest, 16));
 	for (size_t i = 0; *rest == ' ' && ret == SQLITE_OK; i++) {
 		const char op = rest[1];
+		const int column = (int)strtol(rest + 2, &rest, 10);
 
-		ret = read_constraint(m, out, op, (int)strtol(rest + 2, &rest, 10), values[i]);
+		if (op == '+' || op == '-')
+			add_term(m, out, op, column);
+		else
+			ret = read_constraint(m, out, op, column, values[i]);
 	}
 	if (out->has_key && pq_is_large(m))
 		out->columns |= 1ull << out->key_column;

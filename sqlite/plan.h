@@ -5,6 +5,7 @@
 #define PQ_PLAN_H
 
 #include "database.h"
+#include "order.h"
 
 /* Columns before those of the table: `file`, and of functions `accept`. */
 size_t pq_first_column(const struct pq_database *d);
@@ -21,6 +22,8 @@ struct pq_plan {
 	bool has_key;
 	size_t key_column;
 	int64_t key;			/* as SQLite has it, with the base of a recording */
+	struct pq_term order[PQ_MOST_TERMS];
+	size_t nr_order;		/* 0: as in the recording */
 	/* Conditions that pd/filter.h can test. */
 	bool filters;
 	struct pd_range pid, tid, cpu, time;

@@ -32,7 +32,8 @@ struct cursor {
 	struct ArrowArray own;		/* its batch */
 	struct pq_table *kept;		/* a table in memory */
 	const struct pq_lookup *lookup;	/* NULL: all its rows */
-	size_t at, last;		/* in the lookup, or rows */
+	uint32_t *order;		/* of all its rows; NULL: as they are */
+	size_t at, last;		/* in the lookup or order, or rows */
 
 	const struct ArrowArray *batch;	/* of the row */
 	uint64_t columns;		/* of the batch */
@@ -64,8 +65,10 @@ static void end_recording(struct cursor *c)
 	if (c->stream.release)
 		c->stream.release(&c->stream);
 	pq_table_release(c->kept);
+	free(c->order);
 	c->kept = NULL;
 	c->lookup = NULL;
+	c->order = NULL;
 	c->batch = NULL;
 	c->recording = NULL;
 }
@@ -109,7 +112,11 @@ static int start_kept(struct cursor *c)
 	const int64_t base = has_own_key(c) ? c->recording->base : 0;
 
 	c->columns = c->kept->columns;
-	if (c->plan.has_key) {
+	if (c->plan.nr_order) {
+		c->order = pq_order_rows(c->kept, t->columns, c->plan.order, c->plan.nr_order);
+		if (!c->order)
+			return SQLITE_NOMEM;
+	} else if (c->plan.has_key) {
 		c->lookup = pq_table_find(c->kept, &t->columns[column], column,
 					  c->plan.key - base, &found);
 		if (!c->lookup)
@@ -118,6 +125,23 @@ static int start_kept(struct cursor *c)
 	c->at = found.first;
 	c->last = found.first + found.count;
 	return SQLITE_OK;
+}
+
+/* Reads the rows at once, to be in order. */
+static int start_ordered(struct cursor *c)
+{
+	struct pd_filter_options filter;
+	struct pq_wanted wanted = { .table = c->module->number, .columns = c->plan.columns,
+				    .filter = c->plan.filters ? &filter : NULL,
+				    .row_bytes = PQ_BYTES_TO_ORDER };
+	struct pd_error e;
+	int ret;
+
+	make_filter(&c->plan, &filter);
+	ret = pq_table_read(c->recording, &wanted, &c->kept, &e);
+	if (ret == SQLITE_OK)
+		return start_kept(c);
+	return ret == SQLITE_ERROR ? fail(c, &e) : SQLITE_NOMEM;
 }
 
 static int start_recording(struct cursor *c)
@@ -134,7 +158,7 @@ static int start_recording(struct cursor *c)
 		if (c->kept)
 			return start_kept(c);
 	}
-	return start_pass(c);
+	return c->plan.nr_order ? start_ordered(c) : start_pass(c);
 }
 
 /* Goes to the next row of the recording. *is_row: there is one. */
@@ -147,7 +171,8 @@ static int next_row(struct cursor *c, bool *is_row)
 		*is_row = c->at < c->last;
 		if (*is_row)
 			c->batch = pq_table_row(c->kept, c->lookup ?
-						c->lookup->entries[c->at].row : c->at, &c->row);
+						c->lookup->entries[c->at].row :
+						c->order ? c->order[c->at] : c->at, &c->row);
 		c->at++;
 		return SQLITE_OK;
 	}

@@ -98,7 +98,7 @@ bool pq_integer(const struct ArrowArray *a, const struct pc_column *c, int64_t r
 	return true;
 }
 
-static const char *text_at(const struct ArrowArray *a, int64_t i, size_t *n)
+const char *pq_text_at(const struct ArrowArray *a, int64_t i, size_t *n)
 {
 	const int32_t *ends = a->buffers[1];
 
@@ -142,7 +142,7 @@ static void append_item(sqlite3_str *to, const struct pq_value *v)
 	switch (kind) {
 	case PC_TEXT:
 	case PC_TEXT_LIST:
-		text = text_at(a, v->row, &size);
+		text = pq_text_at(a, v->row, &size);
 		append_json_text(to, text, size);
 		break;
 	case PC_BOOL:
@@ -208,7 +208,7 @@ static void give_list(sqlite3_context *to, const struct pq_value *v)
 static void give_text(sqlite3_context *to, const struct ArrowArray *a, int64_t i)
 {
 	size_t n;
-	const char *text = text_at(a, i, &n);
+	const char *text = pq_text_at(a, i, &n);
 
 	sqlite3_result_text64(to, text, n, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
@@ -216,7 +216,7 @@ static void give_text(sqlite3_context *to, const struct ArrowArray *a, int64_t i
 static void give_bytes(sqlite3_context *to, const struct ArrowArray *a, int64_t i)
 {
 	size_t n;
-	const char *bytes = text_at(a, i, &n);
+	const char *bytes = pq_text_at(a, i, &n);
 
 	sqlite3_result_blob64(to, n ? bytes : "", n, SQLITE_TRANSIENT);
 }

@@ -41,6 +41,9 @@ int64_t pq_child(uint64_t columns, size_t column);
 /* Sets *out to an integer as it is in the array. Returns false if it is NULL. */
 bool pq_integer(const struct ArrowArray *a, const struct pc_column *c, int64_t row, int64_t *out);
 
+/* Returns a text of an array of texts, such as a dictionary, and sets *n. */
+const char *pq_text_at(const struct ArrowArray *a, int64_t i, size_t *n);
+
 /* Returns the items of a list and sets *first. */
 int64_t pq_items(const struct ArrowArray *a, int64_t row, int64_t *first);
 

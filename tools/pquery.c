@@ -102,7 +102,8 @@ static const struct cli_tool tool = {
 		"--with adds, such as addr, ip and branch.\n\n"
 		"The dialect is SQLite's. Only queries are allowed. Each scan of a table reads "
 		"the input again; conditions on time, pid, tid, cpu, comm and event_name of "
-		"samples are checked early, tables that are joined by a number stay in memory. "
+		"samples are checked early, tables that are joined by a number stay in memory, as "
+		"do the columns of rows in groups. "
 		"For many queries over one large recording, pdecode -f parquet and a column "
 		"store are faster.\n\n"
 		INPUT_DESCRIPTION "\n\n" SANDBOX_DESCRIPTION,
