@@ -17,6 +17,7 @@ static int init_batches(struct pc_columns *c)
 		if (tables >> i & 1 &&
 		    pc_batch_init(&c->batches[i], pc_table_at(i), c->selection, &c->budget))
 			return -1;
+	c->has_trees = pc_wants(c, PC_SAMPLES) && pc_wants_trees(&c->batches[PC_SAMPLES]);
 	return 0;
 }
 

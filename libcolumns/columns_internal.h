@@ -41,6 +41,7 @@ struct pc_columns {
 	struct pc_totals totals;
 	struct pc_json json;
 	struct pd_tree *tree;
+	bool has_trees;		/* pc_wants_trees() */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;
 	int refused;			/* what `flush` returned if not 0; -1: no memory */
@@ -92,6 +93,8 @@ static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number tab
 
 /* Adds the rows of a SAMPLE. */
 void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
+/* Returns whether a column takes a tree of the whole record. */
+bool pc_wants_trees(const struct pc_batch *samples);
 /* Sets the columns of groups that take more than a number each. */
 void pc_set_groups(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
 		   const struct pd_record *r);

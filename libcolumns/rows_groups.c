@@ -168,10 +168,10 @@ static void set_stack(struct pc_batch *b, const struct pd_item *sample)
 		pc_set_bytes(b, PC_SAMPLES_USER_STACK, data->bytes);
 }
 
-static bool wants_tree(const struct pc_columns *c, const struct pc_batch *b)
+bool pc_wants_trees(const struct pc_batch *samples)
 {
-	for (size_t i = PC_SAMPLES_DATA_SRC; i < b->table->nr_columns && c->o.with; i++)
-		if (b->arrays[i].is_on)
+	for (size_t i = PC_SAMPLES_DATA_SRC; i < samples->table->nr_columns; i++)
+		if (samples->arrays[i].is_on)
 			return true;
 	return false;
 }
@@ -184,7 +184,7 @@ void pc_set_groups(struct pc_columns *c, struct pc_batch *b, const struct pd_fie
 
 	if (f->has & PD_HAS_RAW)
 		pc_set_bytes(b, PC_SAMPLES_RAW, f->raw);
-	if (!wants_tree(c, b))
+	if (!c->has_trees)
 		return;
 	sample = pd_tree_read_record(c->tree, r, &e);
 	set_memory(b, sample);

@@ -265,6 +265,12 @@ static void find_task(struct pc_columns *c, const struct pd_record *r, struct pc
 	t->has_task = true;
 }
 
+static bool wants_task(const struct pc_batch *samples)
+{
+	return samples->table && (samples->arrays[PC_SAMPLES_COMM].is_on ||
+				  samples->arrays[PC_SAMPLES_MACHINE_PID].is_on);
+}
+
 /* t: of the sample, or NULL. */
 static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
 		     const struct pd_record *r, struct pc_thread *t)
@@ -272,8 +278,7 @@ static void set_task(struct pc_columns *c, struct pc_batch *b, const struct pd_f
 	struct pc_thread own = { 0 };
 
 	t = t ? t : &own;
-	if (!(b->arrays[PC_SAMPLES_COMM].is_on || b->arrays[PC_SAMPLES_MACHINE_PID].is_on) ||
-	    !(f->has & PD_HAS_TID))
+	if (!wants_task(b) || !(f->has & PD_HAS_TID))
 		return;
 	find_task(c, r, t);
 	if (t->is_named)
@@ -484,13 +489,15 @@ static struct pc_thread *find_thread(struct pc_columns *c, const struct pd_field
 
 void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
 {
-	struct pc_thread *t = find_thread(c, f);
+	const bool is_numbered = numbers_frames(c);
+	struct pc_thread *t = is_numbered || wants_task(&c->batches[PC_SAMPLES]) ?
+		find_thread(c, f) : NULL;
 
 	c->totals.samples++;
 	note_time(&c->totals, f);
 	if (pc_wants(c, PC_EVENTS) && f->attr && has_fact(c, f, FACT_REGISTERS))
 		pc_registers_learn(&c->registers, pd_attr_index(f->attr),
 				   pd_reader_record(c->reader, f));
-	write_sample(c, f, t, numbers_frames(c) ? number_sample(c, f, t) :
-						  (struct numbers){ PC_NONE, PC_NONE });
+	write_sample(c, f, t, is_numbered ? number_sample(c, f, t) :
+					    (struct numbers){ PC_NONE, PC_NONE });
 }
