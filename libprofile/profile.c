@@ -21,8 +21,10 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 		p->tracks.memory.limit = p->memory.limit / 4;
 		p->memory.limit -= p->tracks.memory.limit;
 	}
-	if (p->options.keep == PP_KEEP_SAMPLES)
+	if (p->options.keep != PP_KEEP_SUMS)
 		p->tracks.spill = pp_spill_new(p->tracks.memory.limit / 8);
+	if (p->options.keep == PP_KEEP_WHAT_FITS)
+		p->tracks.enough = p->tracks.memory.limit / 8;
 	p->recents = calloc(1, sizeof(*p->recents));
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (!p->options.history) {

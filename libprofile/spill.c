@@ -104,6 +104,11 @@ const struct pd_error *pp_spill_error(const struct pp_spill *s)
 	return &s->error;
 }
 
+void pp_spill_forget_error(struct pp_spill *s)
+{
+	s->error = (struct pd_error){ .code = PD_OK };
+}
+
 void pp_spill_free(struct pp_spill *s)
 {
 	if (!s)

@@ -36,6 +36,9 @@ size_t pp_spill_read(struct pp_spill *s, struct pp_spill_place *place, size_t ag
 /* Returns the error of the file, PD_OK if there was none. */
 const struct pd_error *pp_spill_error(const struct pp_spill *s);
 
+/* For a block that could not be added, if the caller can do without: what is in the file stays. */
+void pp_spill_forget_error(struct pp_spill *s);
+
 void pp_spill_free(struct pp_spill *s);
 
 #endif

@@ -13,6 +13,7 @@ enum {
 	NUMBER_BYTES = 10,
 	ITEM_BYTES = 4 * NUMBER_BYTES,
 	BACKWARD = 4,		/* bit of the kind: the item is before the last one */
+	NEAR_ITEMS = 1 << 16,	/* that are put in order at once, at first */
 };
 
 static bool is_same_track(const void *ctx, uint32_t id, const void *key)
@@ -106,22 +107,38 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 
 /* --- writing --- */
 
-/* Moves the bytes of all tracks to the file. Returns 0 if that has given back memory worth it. */
-static int spill_items(struct pp_tracks *tracks)
+static void free_items(struct pp_tracks *tracks, struct pp_track *t)
 {
-	const uint64_t before = tracks->memory.used;
+	pp_memory_free(&tracks->memory, t->bytes, t->capacity, 1);
+	tracks->room -= t->capacity;
+}
 
-	for (size_t i = 0; i < tracks->nr && tracks->spill; i++) {
+/* Moves the bytes of all tracks to the file. Returns 0, or -1 without one. */
+static int move_items(struct pp_tracks *tracks)
+{
+	if (!tracks->spill)
+		return -1;
+	for (size_t i = 0; i < tracks->nr; i++) {
 		struct pp_track *t = &tracks->items[i];
 
 		if (!t->size)
 			continue;
 		if (pp_spill_add(tracks->spill, &t->blocks, t->bytes, t->size))
 			return -1;
-		pp_memory_free(&tracks->memory, t->bytes, t->capacity, 1);
+		free_items(tracks, t);
 		t->bytes = NULL;
 		t->size = t->capacity = 0;
 	}
+	return 0;
+}
+
+/* The same. Returns 0 if that has given back memory worth it. */
+static int spill_items(struct pp_tracks *tracks)
+{
+	const uint64_t before = tracks->memory.used;
+
+	if (move_items(tracks))
+		return -1;
 	return tracks->memory.used < before && before - tracks->memory.used >= before / 4 ? 0 : -1;
 }
 
@@ -153,14 +170,32 @@ static void put_item(struct pp_track *t, const struct pp_item *item)
 
 static uint8_t *make_room(struct pp_tracks *tracks, struct pp_track *t)
 {
-	return pp_memory_grow(&tracks->memory, t->bytes, &t->capacity, t->size + ITEM_BYTES, 1);
+	const size_t before = t->capacity;
+	uint8_t *bytes = pp_memory_grow(&tracks->memory, t->bytes, &t->capacity,
+					t->size + ITEM_BYTES, 1);
+
+	tracks->room += t->capacity - before;
+	return bytes;
+}
+
+/* Without a file the items stay in memory, as long as there is some. */
+static void spill_early(struct pp_tracks *tracks)
+{
+	if (move_items(tracks) == 0)
+		return;
+	tracks->enough = 0;
+	if (tracks->spill)
+		pp_spill_forget_error(tracks->spill);
 }
 
 int pp_track_add(struct pp_tracks *tracks, uint32_t track, const struct pp_item *item)
 {
 	struct pp_track *t = &tracks->items[track];
-	uint8_t *bytes = make_room(tracks, t);
+	uint8_t *bytes;
 
+	if (tracks->enough && tracks->room > tracks->enough)
+		spill_early(tracks);
+	bytes = make_room(tracks, t);
 	if (!bytes && spill_items(tracks) == 0)
 		bytes = make_room(tracks, t);
 	if (!bytes)
@@ -185,7 +220,7 @@ struct pp_track pp_track_empty(struct pp_track *t)
 
 void pp_track_free(struct pp_tracks *t, struct pp_track *track)
 {
-	pp_memory_free(&t->memory, track->bytes, track->capacity, 1);
+	free_items(t, track);
 }
 
 uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
@@ -346,27 +381,48 @@ static struct pp_item *take_memory(struct pp_tracks *t, size_t nr)
 					 pp_memory_zeroed(&t->memory, nr, sizeof(*items));
 }
 
+/* Writes the items of a track again, those in order that are less than half a window from their
+ * places. No two change places that are in order. Returns 0, or -1 without memory. */
+static int order_near(struct pp_tracks *t, struct pp_track *track, struct pp_item *items,
+		      size_t window)
+{
+	const uint32_t number = (uint32_t)(track - t->items);
+	struct pp_track before = pp_track_empty(track);
+	struct pp_track_reader r = pp_track_read(t, &before);
+	struct pp_item item = { 0 };
+	size_t kept = 0, n, ready;
+	int ret = 0;
+
+	do {
+		struct pp_item *sorted;
+
+		for (n = kept; n < window && pp_track_next(&r, &item); n++)
+			items[n] = item;
+		sorted = sort_items(items, items + window, n);
+		ready = n < window ? n : (n + 1) / 2;
+		kept = n - ready;
+		for (size_t i = 0; i < ready && !ret; i++)
+			ret = pp_track_add(t, number, &sorted[i]);
+		memmove(items, sorted + ready, kept * sizeof(*items));
+	} while (kept && !ret);
+	pp_track_free(t, &before);
+	return ret;
+}
+
+/* In larger and larger windows: most items are near their places. */
 static int order_items(struct pp_tracks *t, struct pp_track *track)
 {
 	const size_t nr = count_items(t, track);
-	struct pp_item *items = take_memory(t, 2 * nr), *sorted;
-	struct pp_track_reader r = pp_track_read(t, track);
-	struct pp_item item = { 0 };
-	struct pp_track before;
-	size_t n = 0;
 	int ret = 0;
 
-	if (!items)
-		return -1;
-	while (n < nr && pp_track_next(&r, &item))
-		items[n++] = item;
-	sorted = sort_items(items, items + nr, n);
-	before = pp_track_empty(track);
-	pp_track_free(t, &before);
-	for (size_t i = 0; i < n && !ret; i++)
-		ret = pp_track_add(t, (uint32_t)(track - t->items), &sorted[i]);
-	pp_memory_free(&t->memory, items, 2 * nr, sizeof(*items));
-	return n < nr ? -1 : ret;
+	for (size_t near = NEAR_ITEMS; track->is_unordered && !ret; near *= 8) {
+		const size_t window = nr < near ? nr + 1 : near;
+		struct pp_item *items = take_memory(t, 2 * window);
+
+		ret = items ? order_near(t, track, items, window) : -1;
+		pp_memory_free(&t->memory, items, 2 * window, sizeof(*items));
+	}
+	return count_items(t, track) < nr ? -1 : ret;
 }
 
 /* Those that begin at the same time are told apart by their numbers. */

@@ -45,6 +45,8 @@ struct pp_track {
 struct pp_tracks {
 	struct pp_memory memory;
 	struct pp_spill *spill;	/* for items that there is no memory for; NULL: there is no file */
+	uint64_t room;		/* bytes that the items have in memory */
+	uint64_t enough;	/* of them: with more the items go to the file; 0: when they must */
 	struct pp_track *items;
 	size_t nr, capacity;
 	struct pp_index index;

@@ -1,8 +1,10 @@
 """Formats with times: samples for which there is no memory are in a temporary file meanwhile."""
 import gzip
+import hashlib
 import random
 import resource
 import signal
+import struct
 import subprocess
 
 import pytest
@@ -21,6 +23,8 @@ FORMS = {
     "pprof": ("-f", "pprof", "--labels=timestamp_ns"),
     "thinned": ("-f", "speedscope", "--thin=2"),
 }
+PAGE = ("-f", "flamegraph")
+LITTLE_OF_PAGE = "--memory=2M"
 
 
 def a_recording():
@@ -48,14 +52,22 @@ def long(tmp_path_factory):
 
 
 def run(path, *args):
-    """No file can be longer than a page."""
+    """No file can be longer than a memory page. Returns the status, the message and the output."""
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
     done = subprocess.run([TOOLS / "preport", "--no-symbols", *args, path], capture_output=True,
                           preexec_fn=limit, timeout=TIMEOUT)
-    return done.returncode, done.stderr.decode()
+    return done.returncode, done.stderr.decode(), done.stdout
+
+
+def digest(page):
+    return hashlib.sha256(page).hexdigest()
+
+
+def page_of(path, *args):
+    return digest(preport(*PAGE, *args, path))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -68,23 +80,67 @@ def test_samples_in_a_file_give_the_same_bytes(form, long):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_full_disk_is_told(form, long):
-    status, message = run(long, *FORMS[form], LITTLE)
+    status, message, _ = run(long, *FORMS[form], LITTLE)
     assert status == 4
     assert message == f"preport: {long}: a temporary file (TMPDIR): File too large\n"
 
 
 def test_with_memory_there_is_no_file(long):
-    status, message = run(long, *FORMS["speedscope"])
+    status, message, _ = run(long, *FORMS["speedscope"])
     assert (status, message) == (0, "")
 
 
-def test_without_memory_for_the_threads_there_is_no_output(tmp_path):
-    """A thread for each sample: the memory is for the threads, not for what they have."""
+@pytest.mark.parametrize("jobs", ("-j1", "-j2"))
+def test_a_page_has_all_times_that_do_not_fit_in_memory(jobs, long):
+    want = page_of(long)
+    assert page_of(long, LITTLE_OF_PAGE, jobs) == want
+    assert page_of(long, LITTLE_OF_PAGE, jobs, "--sandbox") == want
+
+
+def test_a_page_needs_no_file_for_times_that_fit_in_memory(long):
+    """A 32nd of the memory is too little for them, a quarter is enough."""
+    status, message, page = run(long, *PAGE, "--memory=4M")
+    assert (status, message) == (0, "")
+    assert digest(page) == page_of(long, "--no-symbols")
+
+
+def test_a_page_without_file_and_memory_has_no_times(long):
+    status, message, page = run(long, *PAGE, LITTLE_OF_PAGE)
+    assert (status, message) == (0, "")
+    assert 2 * len(page) < len(preport(*PAGE, "--no-symbols", long))
+
+
+def of_one_thread(order):
+    """`order` has the times; each time has a weight, of seven bytes. One sample is encoded, the
+    others are its copies."""
+    time, weight = 0x1122334455667788, 0x99aabbcc
     it = Recording()
-    for i in range(20_000):
-        it.sample(10 + i, 10, 1, 0x1000, tid=10 + i)
+    it.comm(1, 10, "task", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/one")
+    it.sample(time, 10, weight, 0x1000)
+    file = it.file()
+    start, size = struct.unpack_from("<QQ", file, 40)
+    record = start
+    while record + struct.unpack_from("<H", file, record + 6)[0] < start + size:
+        record += struct.unpack_from("<H", file, record + 6)[0]
+    sample = file[record:start + size]
+    assert sample.count(struct.pack("<Q", time)) == sample.count(struct.pack("<Q", weight)) == 1
+    samples = [sample.replace(struct.pack("<Q", time), struct.pack("<Q", 1_000_000 + 2000 * at))
+               .replace(struct.pack("<Q", weight), struct.pack("<Q", (1 + at * at % 1009) << 37))
+               for at in order]
+    data = file[start:record] + b"".join(samples)
+    return (file[:48] + struct.pack("<Q", len(data)) + file[56:start] + data +
+            file[start + size:])
+
+
+@pytest.mark.parametrize("memory", ("256M", "40M"), ids=("memory", "file"))
+@pytest.mark.parametrize("shift", (10, 25_000, 50_000))
+def test_the_page_has_the_samples_of_a_thread_in_order(shift, memory, tmp_path):
+    """However far from their places they are in the recording."""
+    times = list(range(100_000))
+    pairs = [times[i:i + 2 * shift] for i in range(0, len(times), 2 * shift)]
     path = tmp_path / "perf.data"
-    path.write_bytes(it.file())
-    out = tmp_path / "out.speedscope.json"
-    preport("-o", out, LITTLE, path, status=4)
-    assert not out.exists()
+    path.write_bytes(of_one_thread(times))
+    want = page_of(path)
+    path.write_bytes(of_one_thread([t for pair in pairs for t in pair[shift:] + pair[:shift]]))
+    assert page_of(path, f"--memory={memory}") == want

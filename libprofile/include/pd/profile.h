@@ -15,7 +15,7 @@
  * otherwise. It keeps nothing of a reader.
  *
  * The library does not print, and opens no files but one: samples that are kept one by one
- * (PP_KEEP_SAMPLES) and for which there is no memory go to an unlinked temporary file in $TMPDIR,
+ * (enum pp_keep) and for which there is no memory go to an unlinked temporary file in $TMPDIR,
  * /tmp, /var/tmp or /dev/shm.
  */
 #ifndef PD_PROFILE_H
@@ -51,7 +51,8 @@ enum pp_keep {
 	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes, in a temporary file as far
 				 * as a quarter of memory_limit is too small. The reader should
 				 * give records by time, PD_BY_TIME */
-	PP_KEEP_WHAT_FITS,	/* the same, but none if there is no memory for all of them */
+	PP_KEEP_WHAT_FITS,	/* the same, but in the file beyond a 32nd of memory_limit, and none
+				 * if there is neither a file nor memory for all of them */
 };
 
 /* Which time of the threads a profile has. Times off the CPU are an event of their own, the main
