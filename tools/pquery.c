@@ -443,8 +443,10 @@ static enum cli_exit query_inputs(struct run *run)
 	const enum cli_exit status = run->s->has_names ?
 		query_names_prepare(&run->names, &tool, &run->s->symbols, run->nr_inputs) : CLI_OK;
 
-	if (status != CLI_OK)
+	if (status != CLI_OK) {
+		sqlite3_close_v2(run->db);
 		return status;
+	}
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
 			   query, run);
 }
