@@ -331,7 +331,7 @@ pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 # their files.
 PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(($$(nproc) + 2)) --dist=loadfile"))
 WAITING := tests/record/test_record_silent_files.py
-NOT_ALONE := $(addprefix record_,attr aux events kcore oldkernel output perf places report tracefs unwind) synth
+NOT_ALONE := $(addprefix record_,attr aux events kcore names oldkernel output perf places report tracefs unwind) synth
 ALONE := $(filter-out $(WAITING) $(NOT_ALONE:%=tests/record/test_%.py),$(wildcard tests/record/*.py))
 SHORT := tests/law tests/decode/test_catalogue.py tests/decode/test_containers.py tests/decode/test_stats.py \
 	tests/encode/test_pencode_roundtrip.py tests/repair/test_repair.py tests/cli/test_pdecode_cli.py tests/record/test_record_attr.py
