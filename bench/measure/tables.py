@@ -23,16 +23,18 @@ start = time.perf_counter()
 duckdb.sql(sys.argv[1]).fetchall()
 print(time.perf_counter() - start)
 """
+FRAME = ("time", "cpu", "pid", "tid", "period")
 TO_FRAME = """
 import sys, time, perfdata, polars
 start = time.perf_counter()
-polars.DataFrame(perfdata.open(sys.argv[1]).table("samples"))
+columns = sys.argv[2].split(",") if len(sys.argv) > 2 else None
+polars.DataFrame(perfdata.open(sys.argv[1], columns=columns).table("samples"))
 print(time.perf_counter() - start)
 """
 FROM_JSON = """
 import json, subprocess, sys, time, polars
 start = time.perf_counter()
-rows = {name: [] for name in ("time", "cpu", "pid", "tid", "period")}
+rows = {name: [] for name in sys.argv[3].split(",")}
 with subprocess.Popen([sys.argv[2], "-f", "jsonl", sys.argv[1]], stdout=subprocess.PIPE) as lines:
     for line in lines.stdout:
         record = json.loads(line)
@@ -119,9 +121,11 @@ def in_python(settings, report, file):
     found["DuckDB by comm"] = seconds(settings, python, DUCKDB, BY_COMM.format(samples=samples))
     found["DuckDB inclusive"] = seconds(settings, python, DUCKDB, INCLUSIVE.format(tables=tables))
     found["jsonl to data frame"] = seconds(settings, python, FROM_JSON, file.path,
-                                           settings.tool("pdecode"))
+                                           settings.tool("pdecode"), ",".join(FRAME))
     if binding(settings):
-        found["binding to data frame"] = seconds(settings, python, TO_FRAME, file.path)
+        found["binding to data frame"] = seconds(settings, python, TO_FRAME, file.path,
+                                                 ",".join(FRAME))
+        found["binding, all columns"] = seconds(settings, python, TO_FRAME, file.path)
     else:
         report.skip("the binding of Python", "make python has not built it")
     return found

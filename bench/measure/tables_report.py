@@ -78,7 +78,7 @@ class TablesReport:
                      took.get("DuckDB inclusive"), 25),
                     ("pquery by comm against perf script, wall", wall.get(SCRIPT),
                      wall.get("pquery by comm"), 10),
-                    ("Python, file to data frame, against jsonl",
+                    ("Python, five columns to data frame, against jsonl",
                      took.get("jsonl to data frame"), took.get("binding to data frame"), 12)):
                 yield f"{kind}: {what}", least, divide(slow, fast)
 
