@@ -15,7 +15,7 @@ from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
-from perfdata.sample import sample
+from perfdata.sample import sample, sample_id
 from profiles import Pprof, folded, page, page_stacks, preport, self_by_function, table, text
 
 
@@ -72,6 +72,25 @@ def test_an_event_of_two_kinds_of_cores(tmp_path, options, want):
     assert ("also recorded" in told) == (not options)
     if options == ["--merge-events"]:
         assert "2 samples of cycles: 103 counted" in told
+
+
+def test_samples_of_an_unwanted_event_are_not_merged_with_those_of_a_wanted_one(tmp_path):
+    """With --off-cpu they are read, too: their stacks are those of waits."""
+    path = tmp_path / "perf.data"
+    core, atom = (attr("IP|TID|TIME|CPU|PERIOD|IDENTIFIER", type=type, config=0,
+                       sample_period=1000, flags=("freq", "sample_id_all"))
+                  for type in (4, 10))
+    names = f.event_desc([(atom, "cpu_atom/cycles/", [1]), (core, "cpu_core/cycles/", [2])], 136)
+    path.write_bytes(File(attrs=[(atom, [1]), (core, [2])], features={12: names}, records=[
+        sample(which, misc=2, pid=7, tid=7, time=10 + i, ip=0x1010, cpu=0, identifier=identifier,
+               period=period)
+        for i, (which, identifier, period) in enumerate([(core, 2, 100), (atom, 1, 3)])
+    ] + [r.switch(misc=misc, sid=sample_id(core, pid=7, tid=7, time=time, cpu=0, identifier=2))
+         for time, misc in ((20, 1 << 13), (30, 0))]).build("<"))
+    got = Pprof(preport("-f", "pprof", "--off-cpu", "--merge-events", "-e", "cpu_atom/cycles/",
+                        path))
+    totals = [got.total(i) for i in range(len(got.types))]
+    assert totals.count(3) == 1 and 103 not in totals
 
 
 def test_two_events_of_one_name_are_apart(tmp_path):
