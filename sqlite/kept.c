@@ -84,7 +84,7 @@ static int add_batch(struct pq_table *t, struct ArrowArray *batch)
 static int read_batches(struct pq_recording *r, struct pq_table *t, size_t row_bytes,
 			struct ArrowArrayStream *stream)
 {
-	const uint64_t memory = r->input.memory ? r->input.memory : 256ull << 20;
+	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
 	const uint64_t limit = memory - (r->kept_bytes < memory ? r->kept_bytes : memory);
 	struct ArrowArray batch;
 	int ret;

@@ -179,6 +179,16 @@ static bool wants_groups(sqlite3_index_info *info)
 #endif
 }
 
+/* Returns whether a row for each record fits into half of the memory. Others are sorted by SQLite,
+ * with temporary files. */
+static bool fits(const struct pq_recording *r, uint64_t columns)
+{
+	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
+	const unsigned int used = (unsigned int)__builtin_popcountll(columns);
+
+	return r->records < memory / 2 / (PQ_BYTES_TO_ORDER + used * sizeof(uint64_t));
+}
+
 /* Chooses the order, of a whole pass over one recording. */
 static void choose_order(struct choice *c)
 {
@@ -186,7 +196,7 @@ static void choose_order(struct choice *c)
 	const int n = c->info->nOrderBy;
 
 	if (!wants_groups(c->info) || n > PQ_MOST_TERMS || c->key >= 0 || !pq_is_large(c->m) ||
-	    (d->names == PQ_TABLES && d->count != 1))
+	    d->names != PQ_TABLES || d->count != 1 || !fits(d->recordings[0], c->info->colUsed))
 		return;
 	for (int i = 0; i < n; i++) {
 		const struct pc_column *column = column_at(c->m, c->info->aOrderBy[i].iColumn);

@@ -76,6 +76,7 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 
 	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
 		learn_items(r, reader, items, n);
+		r->records += (uint64_t)n;
 		show_progress(r, reader);
 	}
 	if (n < 0)

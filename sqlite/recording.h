@@ -21,6 +21,8 @@ struct pq_watch {
 	void *ctx;
 };
 
+#define PQ_MEMORY (256ull << 20)	/* where no limit is given */
+
 /* The input, and limits as in struct pd_reader_options. */
 struct pq_input {
 	const char *name;	/* the column `file`; copied */
@@ -36,6 +38,7 @@ struct pq_recording {
 	struct pq_input input;
 	off_t start;			/* offset of fd */
 	struct pd_history *history;
+	uint64_t records;		/* number of all, of which samples are a part */
 	uint64_t errors;		/* parts that are damaged; notes do not count */
 	size_t number;			/* in its database */
 	sqlite3_int64 base;		/* of its numbers */
