@@ -9,7 +9,7 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
-from profiles import page, page_paths, preport
+from profiles import page, page_paths, preport, without_large_files
 
 
 @pytest.fixture
@@ -48,15 +48,17 @@ def test_the_samples_are_those_of_the_tree(write, options):
     assert sums == {i: tuple(node[2:]) for i, node in enumerate(nodes) if node[3]}
 
 
-def test_without_memory_for_the_times_the_page_has_none(write):
+def test_without_memory_and_file_for_the_times_the_page_has_none(write):
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)
     for i in range(30000):
         it.sample(10 + i, 10, 2**40 + i, 0x1010)
     path = write("perf.data", it)
-    whole, small = (page(preport("-f", "flamegraph", "--memory", size, path))
-                    for size in ("16M", "1M"))
-    assert len(whole[2]) == 30000 and small[0]["threads"] == [] and whole[1] == small[1]
+    whole, small, without = (
+        page(preport("-f", "flamegraph", "--memory", size, path, preexec_fn=limit))
+        for size, limit in (("16M", None), ("1M", None), ("1M", without_large_files)))
+    assert len(whole[2]) == 30000 and small == whole
+    assert without[0]["threads"] == [] and without[1] == whole[1]
 
 
 @pytest.mark.sanitize
@@ -94,7 +96,7 @@ def test_waits_have_times(write):
         assert sums == {i: tuple(node[2:]) for i, node in enumerate(nodes) if node[3]}
 
 
-def test_without_memory_for_the_times_of_waits_there_are_none(write):
+def test_times_of_waits_need_little_memory(write):
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)
     it.sample(5, 10, 1, 0x1010)
@@ -104,7 +106,7 @@ def test_without_memory_for_the_times_of_waits_there_are_none(write):
     path = write("x", it)
     whole, small = (page(preport("-f", "flamegraph", "--off-cpu", "--memory", size, path))
                     for size in ("16M", "1M"))
-    assert len(whole[2]) == 29999 and small[0]["threads"] == [] and whole[1] == small[1]
+    assert len(whole[2]) == 29999 and small == whole
 
 
 @pytest.mark.sanitize

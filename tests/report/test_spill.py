@@ -2,8 +2,6 @@
 import gzip
 import hashlib
 import random
-import resource
-import signal
 import struct
 import subprocess
 
@@ -11,7 +9,7 @@ import pytest
 
 from conftest import TIMEOUT, TOOLS
 from known_recording import CLOCK, EXEC, FAULTS, Recording
-from profiles import preport
+from profiles import preport, without_large_files
 
 SAMPLES = 60_000
 LITTLE = "--memory=1M"      # a quarter of it is for the samples, which need about 500 kB
@@ -53,12 +51,8 @@ def long(tmp_path_factory):
 
 def run(path, *args):
     """No file can be longer than a memory page. Returns the status, the message and the output."""
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
     done = subprocess.run([TOOLS / "preport", "--no-symbols", *args, path], capture_output=True,
-                          preexec_fn=limit, timeout=TIMEOUT)
+                          preexec_fn=without_large_files, timeout=TIMEOUT)
     return done.returncode, done.stderr.decode(), done.stdout
 
 

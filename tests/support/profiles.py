@@ -4,11 +4,19 @@ import csv
 import gzip
 import json
 import re
+import resource
+import signal
 import subprocess
 import zlib
 from xml.etree import ElementTree
 
 from conftest import TIMEOUT, TOOLS
+
+
+def without_large_files():
+    """To be called in the process before the program: no file can be longer than a memory page."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
 def preport(*args, status=0, symbols=("--no-symbols",), **more):
