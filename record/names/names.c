@@ -156,7 +156,7 @@ static void find_names(struct names *n)
 /* Comes before a section. */
 struct answer {
 	uint64_t size;
-	enum ps_bundle_is is;
+	uint64_t is;			/* enum ps_bundle_is */
 };
 
 static bool send_section(const struct names *n, int socket, enum ps_bundle_is is)
@@ -228,7 +228,8 @@ static void look_up(void *arg, int socket, int file)
 
 /* --- the recorder --- */
 
-/* Receives a section, for free(), which is NULL if it is empty. */
+/* Receives a section, for free(), which is NULL if it is empty. A file that was read may have made
+ * the process send anything. */
 static enum file_answer receive_section(const struct file_process *p,
 					const struct deadline *deadline, struct answer *answer,
 					uint8_t **section)
@@ -236,6 +237,8 @@ static enum file_answer receive_section(const struct file_process *p,
 	enum file_answer got = file_process_receive(p, answer, sizeof(*answer), deadline);
 
 	*section = NULL;
+	if (got == FILE_ANSWERED && answer->is > PS_BUNDLE_FEWER_INLINED)
+		return FILE_ENDED;
 	if (got != FILE_ANSWERED || !answer->size || answer->size > SECTION_MOST)
 		return got;
 	*section = malloc(answer->size);

@@ -173,6 +173,15 @@ static long take_for_ever(void)
 	return -1;
 }
 
+/* The answer that precedes names, of a kind that there is not. */
+static long lie(void)
+{
+	const unsigned long long answer[2] = { 8, 0x7fffffff };
+
+	syscall(SYS_write, TO_RECORDER, answer, sizeof(answer));
+	return syscall(SYS_write, TO_RECORDER, answer, 8) == 8 ? take_for_ever() : -1;
+}
+
 static const struct {
 	const char *name;
 	long (*deed)(void);
@@ -188,7 +197,7 @@ static const struct {
 	{ "code", make_code },		{ "turn", turn_into_code },
 	{ "type", type_into_terminal }, { "thread", start_thread },
 	{ "crash", crash },		{ "long", take_long },
-	{ "for ever", take_for_ever },
+	{ "for ever", take_for_ever },	{ "lie", lie },
 };
 
 static void intrude(void)

@@ -220,7 +220,8 @@ def test_the_process_opens_nothing_and_has_limits(place, tmp_path):
 @pytest.mark.parametrize("deed, message", [
     ("long", "reading debug information took too long"),
     ("for ever", "reading debug information took too long"),
-    ("crash", "the process that looks them up ended early")])
+    ("crash", "the process that looks them up ended early"),
+    ("lie", "the process that looks them up ended early")])
 def test_names_stay_when_inlined_functions_are_not_done(deed, message, place, tmp_path):
     """The section says that functions inlined at its addresses may be missing."""
     path = tmp_path / "p.data"
@@ -232,9 +233,11 @@ def test_names_stay_when_inlined_functions_are_not_done(deed, message, place, tm
     assert frames(path)
 
 
-def test_a_crash_leaves_a_recording_without_names(place, tmp_path):
+@pytest.mark.parametrize("deed", ["crash", "lie"])
+def test_an_early_end_leaves_a_recording_without_names(deed, place, tmp_path):
+    """An answer that no names can have counts as the end."""
     path = tmp_path / "p.data"
-    outcome, stderr = intrude(place, path, "crash", "file")
+    outcome, stderr = intrude(place, path, deed, "file")
     assert outcome == "intruder: tries\n"
     assert "the process that looks them up ended early" in stderr
     assert names_section(path) is None
