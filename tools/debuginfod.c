@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "pd/symbols.h"
 
 #define LIBRARY "libdebuginfod.so.1"
@@ -28,14 +28,6 @@ typedef void set_progress_fn(struct debuginfod_client *c, progress_fn *fn);
 /* A static program has none. */
 #pragma weak dlopen
 #pragma weak dlsym
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static const char *variable(const char *name)
 {
@@ -81,7 +73,7 @@ static struct debuginfod *asking;	/* that the library waits for: one at a time *
  * stop. */
 static int check_progress(struct debuginfod_client *c, long done, long total)
 {
-	const uint64_t took = (now() - asking->started) / 1000000000;
+	const uint64_t took = (clock_ns() - asking->started) / 1000000000;
 	const uint64_t arrived = total > 0 && done > 0 ? (uint64_t)done : 0;
 
 	(void)c;
@@ -148,7 +140,7 @@ static int ask(struct debuginfod *d, const struct file *file)
 		return -ENOSYS;
 	asking = d;
 	d->has_stalled = false;
-	d->started = now();
+	d->started = clock_ns();
 	/* size 0: digits */
 	fd = find(d->client, (const unsigned char *)file->id, 0, &path);
 	free(path);

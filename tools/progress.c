@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 enum {
 	BAR_WIDTH = 24,
@@ -14,14 +15,6 @@ enum {
 };
 
 static const uint64_t second = 1000000000;
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * second + (uint64_t)ts.tv_nsec;
-}
 
 static size_t terminal_width(void)
 {

@@ -21,7 +21,7 @@ static int set_error(struct pd_error *e, enum pd_code code, int errno_value)
 
 static int open_in(const char *dir)
 {
-	static const char name[] = "/pd-XXXXXX";
+	static const char name[] = "/pd-XXXXXX";	/* the template of mkostemp() */
 	char path[PATH_MAX];
 	size_t n = strlen(dir);
 	int fd;

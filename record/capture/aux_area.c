@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 int aux_area_map(struct aux_area *a, const struct ring *r, size_t size, enum aux_kind kind,
 		 uint32_t idx)
@@ -54,10 +55,7 @@ static uint64_t reference_time(void)
 #if defined(__x86_64__) || defined(__i386__)
 	return __builtin_ia32_rdtsc();
 #else
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_ns();
 #endif
 }
 

@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "clock.h"
 #include "event/attr.h"
 #include "event/event_aux.h"
 

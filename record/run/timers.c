@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "clock.h"
 
 #define MS 1000000ull
 #define SECOND 1000000000ull
@@ -78,14 +79,6 @@ int timers_read(struct timers *a, const struct settings *o, const struct logger 
 	return 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 static struct timer *earliest(struct timers *a)
 {
 	struct timer *first = NULL;
@@ -110,7 +103,7 @@ static void set_timer(struct timers *a)
 
 int timers_start(struct timers *a)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock_ns();
 
 	if (!a->n)
 		return 0;
@@ -127,7 +120,7 @@ bool timers_due(struct timers *a, enum timers_action *action)
 {
 	struct timer *first = earliest(a);
 
-	if (!first || first->at > now_ns()) {
+	if (!first || first->at > clock_ns()) {
 		set_timer(a);
 		return false;
 	}
