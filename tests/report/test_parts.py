@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from known_recording import CLOCK, EXEC, FAULTS, KTEXT, Recording
+from known_recording import CLOCK, FAULTS, KTEXT, Recording
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample
@@ -20,9 +20,7 @@ def a_recording():
     it = Recording()
     it.map_kernel()
     for pid in range(10, 30):
-        it.comm(1, pid, f"task {pid}", misc=EXEC)
-        it.map(2, pid, 0x1000, 0x1000, "/bin/one")
-        it.map(3, pid, 0x2000, 0x1000, "/lib/two.so")
+        it.task(pid)
     head, it.records = it.records, []
     for i in range(1500):
         chain = [chance.randrange(0x1000, 0x3000, 64) for _ in range(chance.randrange(1, 8))]

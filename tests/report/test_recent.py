@@ -41,9 +41,7 @@ def a_recording(seed):
     it = Recording()
     it.map_kernel()
     for pid in (10, 74):
-        it.comm(1, pid, f"task {pid}", misc=EXEC)
-        it.map(2, pid, 0x1000, 0x1000, "/bin/one")
-        it.map(3, pid, 0x2000, 0x1000, "/lib/two.so")
+        it.task(pid)
     first, before = len(it.records), {}
     samples = set()
     for i in range(SAMPLES):

@@ -31,9 +31,7 @@ def a_recording():
     chance = random.Random(7)
     it = Recording()
     for pid in range(10, 40):
-        it.comm(1, pid, f"task {pid}", misc=EXEC)
-        it.map(2, pid, 0x1000, 0x1000, "/bin/one")
-        it.map(3, pid, 0x2000, 0x1000, "/lib/two.so")
+        it.task(pid)
     time = 1_000_000
     for i in range(SAMPLES):
         time += chance.choice((1, 200, 100_000))

@@ -35,6 +35,12 @@ class Recording:
         self.records.append(r.mmap2(pid, pid, addr, size, 0, 8, 1, 7, 0, 5, 2, path,
                                     sid=self.sid(time)))
 
+    def task(self, pid):
+        """A process with a program and a library, at 0x1000 and 0x2000."""
+        self.comm(1, pid, f"task {pid}", misc=EXEC)
+        self.map(2, pid, 0x1000, 0x1000, "/bin/one")
+        self.map(3, pid, 0x2000, 0x1000, "/lib/two.so")
+
     def sample(self, time, pid, period, *chain, tid=None, event=CLOCK, cpu=0):
         """The chain is innermost first; addresses of the kernel come first."""
         marked, mode = [], None
