@@ -129,9 +129,9 @@ SYM_OBJ := $(call objects,$(SYM_SRC))
 PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page.c)
 COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
-SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c map.c))
-PROFILE_BASE := $(call objects,libdecode/base/tempfile.c)
-COLUMNS_BASE := $(call objects,libdecode/base/buf.c libdecode/base/thread.c)
+SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c hash.c map.c))
+PROFILE_BASE := $(call objects,$(addprefix libdecode/base/,hash.c tempfile.c))
+COLUMNS_BASE := $(call objects,$(addprefix libdecode/base/,buf.c hash.c thread.c))
 PYTHON_OBJ := $(call objects,$(PYTHON_SRC))
 EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)
 ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c)) \

@@ -50,9 +50,10 @@ static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 	return are_equal((const struct pc_frame *)(const void *)c->frames.data + id, key);
 }
 
-uint32_t pc_frame_hash(const struct pc_frame *f)
+uint32_t pc_frame_hash(struct pc_chains *c, const struct pc_frame *f)
 {
-	return (uint32_t)pc_hash(pc_hash(0, f->offset), rest_of(f));
+	return (uint32_t)pd_hash_mix(pd_hash_mix(pc_index_seed(&c->frame_index), f->offset),
+				     rest_of(f));
 }
 
 static uint32_t find_or_add_frame(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
@@ -113,11 +114,11 @@ uint32_t pc_stack_number(struct pc_chains *c, const uint32_t *frames, size_t n, 
 {
 	const struct frames_key key = { frames, n };
 	struct pc_stack_place new = { .count = n };
-	uint64_t hash = n;
+	uint64_t hash = pc_index_seed(&c->stack_index) ^ n;
 	uint32_t found, place;
 
 	for (size_t i = 0; i < n; i++)
-		hash = pc_hash(hash, frames[i]);
+		hash = pd_hash_mix(hash, frames[i]);
 	found = pc_index_find(&c->stack_index, (uint32_t)hash, is_same_stack, c, &key);
 	*is_new = found == PC_NONE;
 	if (!*is_new)

@@ -46,7 +46,7 @@ struct pc_chains {
 int pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
 void pc_chains_free(struct pc_chains *c);
 
-uint32_t pc_frame_hash(const struct pc_frame *f);
+uint32_t pc_frame_hash(struct pc_chains *c, const struct pc_frame *f);
 
 /* Fetches what pc_frame_number() reads of a frame with this hash: it is seldom in a near cache of
  * the CPU, and those of a whole stack can be fetched at once. */

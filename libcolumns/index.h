@@ -3,6 +3,7 @@
 #define PC_INDEX_H
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 #define PC_NONE UINT32_MAX
 
@@ -13,7 +14,16 @@ struct pc_index {
 		uint32_t hash, id;	/* id + 1; 0: free */
 	} *slots;
 	size_t capacity, used;	/* the capacity is a power of 2, or 0 */
+	uint64_t seed;		/* 0: no key had a hash yet */
 };
+
+/* Returns what the hash of a key begins with, for pd_hash_mix(). */
+static inline uint64_t pc_index_seed(struct pc_index *x)
+{
+	if (!x->seed)
+		x->seed = pd_hash_seed(x);
+	return x->seed;
+}
 
 typedef bool (*pc_equal_fn)(const void *ctx, uint32_t id, const void *key);
 
@@ -52,12 +62,5 @@ int pc_index_add(struct pc_index *x, uint32_t hash, uint32_t id);
 void pc_index_clear(struct pc_index *x);
 
 void pc_index_free(struct pc_index *x);
-
-/* Mixes a number into a hash. */
-static inline uint64_t pc_hash(uint64_t hash, uint64_t n)
-{
-	hash = (hash ^ n) * 0x9e3779b97f4a7c15ull;
-	return hash ^ (hash >> 29);
-}
 
 #endif

@@ -111,17 +111,12 @@ static bool is_same_number(const void *ctx, uint32_t id, const void *key)
 	return ((const int64_t *)(const void *)p->numbers.data)[id] == *(const int64_t *)key;
 }
 
-static uint32_t hash_number(int64_t value)
-{
-	return (uint32_t)pc_hash(0, (uint64_t)value);
-}
-
 /* Returns the index of a number in the dictionary, where it is added if it is new; PC_NONE without
  * memory, or if the dictionary is full. */
 static uint32_t index_of(struct chunk *c, int64_t value, size_t most)
 {
 	struct pd_buf *numbers = &c->p->numbers;
-	const uint32_t hash = hash_number(value);
+	const uint32_t hash = (uint32_t)pd_hash_mix(pc_index_seed(&c->index), (uint64_t)value);
 	const uint32_t found = pc_index_find(&c->index, hash, is_same_number, c->p, &value);
 	const size_t n = numbers->size / sizeof(value);
 

@@ -113,7 +113,7 @@ static uint64_t offset_in_object(const struct pc_columns *c, const struct pd_loc
 static struct entry entry_of(struct pc_columns *c, struct pc_frame frame,
 			     const struct pd_location *at)
 {
-	const struct entry entry = { frame, at, pc_frame_hash(&frame) };
+	const struct entry entry = { frame, at, pc_frame_hash(&c->chains, &frame) };
 
 	pc_frame_prefetch(&c->chains, entry.hash);
 	return entry;

@@ -37,15 +37,6 @@ static bool is_same_text(const void *ctx, uint32_t id, const void *key)
 	       (!have.size || memcmp(have.data, want->data, have.size) == 0);
 }
 
-static uint32_t hash_text(struct pd_bytes text)
-{
-	uint64_t hash = text.size;
-
-	for (size_t i = 0; i < text.size; i++)
-		hash = pc_hash(hash, text.data[i]);
-	return (uint32_t)hash;
-}
-
 /* Returns the size of the character at the start of a text, 0: not UTF-8. */
 static size_t character_size(struct pd_bytes text)
 {
@@ -111,7 +102,8 @@ static uint32_t append_text(struct pc_texts *t, uint32_t hash, struct pd_bytes t
 
 static uint32_t add_utf8(struct pc_texts *t, struct pd_bytes text)
 {
-	const uint32_t hash = hash_text(text);
+	const uint32_t hash = (uint32_t)pd_hash_bytes(pc_index_seed(&t->index), text.data,
+						      text.size);
 	const uint32_t found = pc_index_find(&t->index, hash, is_same_text, t, &text);
 
 	return found != PC_NONE ? found : append_text(t, hash, text);
@@ -134,7 +126,7 @@ uint32_t pc_texts_add(struct pc_texts *t, struct pd_bytes text)
 
 uint32_t pc_texts_add_name(struct pc_texts *t, const char *name)
 {
-	struct pc_name *last = &t->names[(uint32_t)pc_hash(0, (uintptr_t)name) % PC_NR_NAMES];
+	struct pc_name *last = &t->names[(uint32_t)pd_hash_mix(0, (uintptr_t)name) % PC_NR_NAMES];
 
 	if (last->name == name)
 		return last->id;

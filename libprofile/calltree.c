@@ -16,7 +16,7 @@ static bool is_same_node(const void *ctx, uint32_t id, const void *key)
 uint32_t pp_tree_child(struct pp_tree *t, struct pp_memory *m, uint32_t parent, uint32_t frame)
 {
 	const struct key key = { parent, frame };
-	const uint32_t hash = (uint32_t)pp_hash(0, (uint64_t)parent << 32 | frame);
+	const uint32_t hash = (uint32_t)pp_index_hash(&t->index, (uint64_t)parent << 32 | frame);
 	const uint32_t found = pp_index_find(&t->index, hash, t, &key, is_same_node);
 	struct pp_node *nodes;
 

@@ -17,13 +17,14 @@ static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 uint32_t pp_frames_add(struct pp_frames *f, struct pp_memory *m, const struct pp_frame *frame)
 {
 	const struct pd_location *at = &frame->at;
-	uint64_t mixed = pp_hash(at->file_offset, (uint64_t)at->image << 32 | frame->text);
+	uint64_t mixed = pp_index_hash(&f->index, at->file_offset);
 	struct pp_frame *items;
 	uint32_t hash, found;
 
-	mixed = pp_hash(mixed, (uint64_t)(uint32_t)frame->pid << 32 |
-				       (uint32_t)(frame->kind << 24 | at->cpumode << 16 |
-						  at->flags << 8 | at->why));
+	mixed = pd_hash_mix(mixed, (uint64_t)at->image << 32 | frame->text);
+	mixed = pd_hash_mix(mixed, (uint64_t)(uint32_t)frame->pid << 32 |
+					   (uint32_t)(frame->kind << 24 | at->cpumode << 16 |
+						      at->flags << 8 | at->why));
 	hash = (uint32_t)mixed;
 	found = pp_index_find(&f->index, hash, f, frame, is_same_frame);
 	if (found != PP_NONE)

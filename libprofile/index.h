@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/hash.h"
 #include "memory.h"
 
 struct pp_slot {
@@ -14,7 +15,21 @@ struct pp_slot {
 struct pp_index {
 	struct pp_slot *slots;
 	size_t capacity, used;	/* the capacity is a power of 2 */
+	uint64_t seed;		/* 0: no key had a hash yet */
 };
+
+static inline uint64_t pp_index_seed(struct pp_index *x)
+{
+	if (!x->seed)
+		x->seed = pd_hash_seed(x);
+	return x->seed;
+}
+
+/* Returns the hash of a key's first number, for pd_hash_mix() with others. */
+static inline uint64_t pp_index_hash(struct pp_index *x, uint64_t first)
+{
+	return pd_hash_mix(pp_index_seed(x), first);
+}
 
 /* Returns the number of the key, or PP_NONE. */
 static inline uint32_t
@@ -35,12 +50,5 @@ pp_index_find(const struct pp_index *x, uint32_t hash, const void *ctx, const vo
 int pp_index_add(struct pp_index *x, struct pp_memory *m, uint32_t hash, uint32_t id);
 
 void pp_index_free(struct pp_index *x, struct pp_memory *m);
-
-/* Mixes a number into a hash. */
-static inline uint64_t pp_hash(uint64_t hash, uint64_t n)
-{
-	hash = (hash ^ n) * 0x9e3779b97f4a7c15ull;
-	return hash ^ (hash >> 29);
-}
 
 #endif

@@ -90,7 +90,7 @@ static uint32_t add_function(struct joining *g, uint32_t number)
 		set_keys(g, &f);
 		if (f.name == PP_NONE || f.image == PP_NONE)
 			return PP_NONE;
-		hash = (uint32_t)pp_hash(f.name, f.image);
+		hash = (uint32_t)pp_index_hash(&j->index, (uint64_t)f.name << 32 | f.image);
 		found = pp_index_find(&j->index, hash, j->functions, &f, is_same);
 		if (found == PP_NONE && pp_index_add(&j->index, &g->newer->memory, hash,
 						     (uint32_t)j->nr_functions))

@@ -49,12 +49,13 @@ static uint32_t value_of(const struct summing *s, const struct pp_named *f, enum
 	}
 }
 
-static uint32_t hash_line(const struct pp_lines *l, const struct pp_line *line)
+static uint32_t hash_line(struct pp_lines *l, const struct pp_line *line)
 {
-	uint64_t hash = l->keys[0] == PP_KEY_NONE ? line->function : 0;
+	uint64_t hash = pp_index_hash(&l->index,
+				      l->keys[0] == PP_KEY_NONE ? line->function : 0);
 
 	for (size_t i = 0; i < PP_NR_KEYS; i++)
-		hash = pp_hash(hash, line->values[i]);
+		hash = pd_hash_mix(hash, line->values[i]);
 	return (uint32_t)hash;
 }
 
@@ -107,7 +108,8 @@ static bool is_same_part(const void *ctx, uint32_t id, const void *key)
 static int add_part(struct summing *s, uint32_t line, uint64_t weight)
 {
 	const struct part part = { line, s->thread, weight };
-	const uint32_t hash = (uint32_t)pp_hash(line, s->thread);
+	const uint32_t hash = (uint32_t)pp_index_hash(&s->index,
+						      (uint64_t)line << 32 | s->thread);
 	const uint32_t found = pp_index_find(&s->index, hash, s->parts, &part, is_same_part);
 	struct part *parts;
 

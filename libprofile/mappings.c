@@ -33,7 +33,8 @@ static uint32_t find_mapping(struct pp_mappings *m, const struct pp_frame *f,
 {
 	const struct pp_mapping key = { .image = f->at.image, .start = f->at.start,
 					.len = f->at.len, .pgoff = f->at.pgoff, .named = named };
-	const uint32_t hash = (uint32_t)pp_hash(key.pgoff, key.image);
+	const uint32_t hash = (uint32_t)pd_hash_mix(pp_index_hash(&m->index, key.pgoff),
+						    key.image);
 	const uint32_t found = pp_index_find(&m->index, hash, m->items, &key, is_same_mapping);
 	struct pp_mapping *items;
 

@@ -60,9 +60,11 @@ static uint32_t place_of(struct merge *g, const struct pp_named *f)
 static uint32_t add_function(struct merge *g, const struct pp_named *f)
 {
 	struct pp_profile *p = g->p;
-	const uint64_t mixed = pp_hash(f->kind, (uint64_t)f->name << 32 | f->image);
 	const bool has_place = g->shape.lines == PP_LINES_APART;
-	const uint32_t hash = (uint32_t)pp_hash(mixed, has_place ? f->line : 0);
+	const uint64_t mixed = pp_index_hash(&p->function_index,
+					     (uint64_t)f->name << 32 | f->image);
+	const uint32_t hash = (uint32_t)pd_hash_mix(mixed, (uint64_t)f->kind << 32 |
+							   (has_place ? f->line : 0));
 	const uint32_t found = pp_index_find(&p->function_index, hash, g, f, is_same_function);
 	const uint32_t place = found == PP_NONE && has_place ? place_of(g, f) : 0;
 	struct pp_named *functions;

@@ -26,7 +26,7 @@ uint64_t pp_thread_of(const struct pp_profile *p, const struct pd_fields *record
 static struct pp_waiter *find_waiter(struct pp_profile *p, uint64_t thread)
 {
 	struct pp_offcpu *o = &p->offcpu;
-	const uint32_t hash = (uint32_t)pp_hash(0, thread);
+	const uint32_t hash = (uint32_t)pp_index_hash(&o->index, thread);
 	const uint32_t found = pp_index_find(&o->index, hash, o->waiters, &thread, is_same_thread);
 	struct pp_waiter *waiters;
 

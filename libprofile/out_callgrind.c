@@ -43,9 +43,8 @@ static bool is_same_cost(const void *ctx, uint32_t id, const void *key)
 static struct cost *cost_of(struct graph *g, uint32_t function, uint32_t line, uint32_t callee)
 {
 	struct cost key = { .function = function, .line = line, .callee = callee };
-	const uint64_t mixed = pp_hash(callee == PP_NONE ? line : 0,
-				       (uint64_t)function << 32 | callee);
-	const uint32_t hash = (uint32_t)mixed;
+	const uint64_t mixed = pp_index_hash(&g->index, (uint64_t)function << 32 | callee);
+	const uint32_t hash = (uint32_t)pd_hash_mix(mixed, callee == PP_NONE ? line : 0);
 	const uint32_t found = pp_index_find(&g->index, hash, g->costs, &key, is_same_cost);
 	struct cost *costs;
 	uint64_t *values;

@@ -110,7 +110,9 @@ static uint32_t attribute_of(struct encoding *c, const char *key, uint32_t text,
 {
 	const struct attribute a = { word(c, key), text, number };
 	struct pp_memory *m = c->proto.memory;
-	const uint32_t hash = (uint32_t)pp_hash((uint64_t)a.key << 32 | a.text, a.number);
+	const uint64_t mixed = pp_index_hash(&c->attribute_index,
+					     (uint64_t)a.key << 32 | a.text);
+	const uint32_t hash = (uint32_t)pd_hash_mix(mixed, a.number);
 	const uint32_t found = pp_index_find(&c->attribute_index, hash, c->attributes, &a,
 					     is_same_attribute);
 	struct attribute *attributes;

@@ -77,7 +77,7 @@ static int subtract_last(struct pp_reads *r, struct pp_memory *m, struct pp_coun
 			 uint64_t thread)
 {
 	const struct pp_counter now = { part->id, thread, part->value };
-	const uint32_t hash = (uint32_t)pp_hash(pp_hash(0, now.id), thread);
+	const uint32_t hash = (uint32_t)pd_hash_mix(pp_index_hash(&r->index, now.id), thread);
 	uint32_t at = pp_index_find(&r->index, hash, r->counters, &now, is_same_counter);
 	struct pp_counter *counters;
 

@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-static uint32_t hash_text(const char *text, size_t size)
-{
-	uint64_t hash = size, word;
-
-	for (; size >= sizeof(word); text += sizeof(word), size -= sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		hash = pp_hash(hash, word);
-	}
-	for (; size; text++, size--)
-		hash = pp_hash(hash, (unsigned char)*text);
-	return (uint32_t)hash;
-}
-
 static bool is_same_text(const void *ctx, uint32_t id, const void *key)
 {
 	const struct pd_bytes have = pp_strings_at(ctx, id), *want = key;
@@ -26,7 +13,7 @@ static bool is_same_text(const void *ctx, uint32_t id, const void *key)
 uint32_t pp_strings_add(struct pp_strings *s, struct pp_memory *m, const char *text, size_t size)
 {
 	const struct pd_bytes key = { (const uint8_t *)text, size };
-	const uint32_t hash = hash_text(text, size);
+	const uint32_t hash = (uint32_t)pd_hash_bytes(pp_index_seed(&s->index), text, size);
 	const uint32_t found = pp_index_find(&s->index, hash, s, &key, is_same_text);
 	char *bytes;
 	void *items;

@@ -10,9 +10,9 @@ static bool is_same_thread(const void *ctx, uint32_t id, const void *key)
 
 void pp_threads_note(struct pp_profile *p, const struct pp_thread *t)
 {
-	/* most have the same pid and tid, which must not cancel out */
 	const uint64_t task = (uint64_t)(uint32_t)t->pid << 32 | (uint32_t)t->tid;
-	const uint32_t hash = (uint32_t)pp_hash(pp_hash(0, task), (uint32_t)t->machine_pid);
+	const uint32_t hash = (uint32_t)pd_hash_mix(pp_index_hash(&p->thread_index, task),
+						    (uint32_t)t->machine_pid);
 	struct pp_thread *threads;
 
 	if (pp_index_find(&p->thread_index, hash, p->threads, t, is_same_thread) != PP_NONE)

@@ -26,10 +26,10 @@ static bool is_same_track(const void *ctx, uint32_t id, const void *key)
 
 static struct pp_track *find_track(struct pp_tracks *t, const struct pp_track *key)
 {
-	const uint64_t mixed = pp_hash(key->start, (uint64_t)(uint32_t)key->pid << 32 |
-						   (uint32_t)key->tid);
-	const uint32_t hash = (uint32_t)pp_hash(mixed, (uint64_t)(uint32_t)key->machine_pid << 32 |
-							       (uint32_t)key->cpu);
+	const uint64_t task = (uint64_t)(uint32_t)key->pid << 32 | (uint32_t)key->tid,
+		       place = (uint64_t)(uint32_t)key->machine_pid << 32 | (uint32_t)key->cpu,
+		       mixed = pd_hash_mix(pp_index_hash(&t->index, key->start), task);
+	const uint32_t hash = (uint32_t)pd_hash_mix(mixed, place);
 	const uint32_t found = pp_index_find(&t->index, hash, t->items, key, is_same_track);
 	struct pp_track *items;
 

@@ -1,51 +1,27 @@
 /* map.c - a hash map from u64 to pointers. */
 #include "base/map.h"
 
-#include <sys/auxv.h>
-#include <sys/random.h>
-
-#include "base/cursor.h"
+#include "base/hash.h"
 
 struct pd_map_slot {
 	uint64_t key;
 	void *value;
 };
 
-/* Ids are small and dense, or pointers, so all bits are mixed into the low ones (the finalizer of
- * splitmix64). */
-static inline uint64_t mix_bits(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 static struct pd_map_slot *find_slot(const struct pd_map *m, uint64_t key)
 {
-	size_t i = mix_bits(key ^ m->seed) & (m->size - 1);
+	size_t i = pd_hash_mix(m->seed, key) & (m->size - 1);
 
 	while (m->slots[i].value && m->slots[i].key != key)
 		i = (i + 1) & (m->size - 1);
 	return &m->slots[i];
 }
 
-/* If getrandom(2) is refused, as in a sandbox, the random bytes that the process got at its start
- * are used. */
-uint64_t pd_map_draw_seed(const void *object)
-{
-	const uint8_t *bytes = (const uint8_t *)(uintptr_t)getauxval(AT_RANDOM);
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
-		return seed;
-	return mix_bits((bytes ? pd_load64(bytes, PD_SWAP_NO) : 0) ^ (uintptr_t)object);
-}
-
 static int grow_map(struct pd_map *m)
 {
 	struct pd_map bigger = { .budget = m->budget, .size = m->size ? m->size * 2 : 16,
 		.used = m->used,
-				 .seed = m->size ? m->seed : pd_map_draw_seed(m) };
+				 .seed = m->size ? m->seed : pd_hash_seed(m) };
 
 	bigger.slots = pd_budget_alloc(m->budget, bigger.size * sizeof(*bigger.slots));
 	if (!bigger.slots)

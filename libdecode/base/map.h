@@ -24,7 +24,5 @@ void *pd_map_find(const struct pd_map *m, uint64_t key);
 void pd_map_each(const struct pd_map *m, void (*visit)(void *ctx, uint64_t key, void *value),
 		 void *ctx);
 void pd_map_free(struct pd_map *m);
-/* Returns a random number, for an object that hashes on its own. */
-uint64_t pd_map_draw_seed(const void *object);
 
 #endif

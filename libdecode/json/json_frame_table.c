@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define SHOWN_FLAGS (PD_LOCATION_RETURN | PD_LOCATION_GUESSED | PD_LOCATION_REMAPPED | \
 		     PD_LOCATION_STITCHED)
 
@@ -69,8 +71,7 @@ static uint64_t hash_of(const struct pd_frame_table *t, const struct pd_frame_ke
 	const uint64_t more = (uint64_t)key->image << 32 ^ (uint64_t)(uint32_t)key->pid << 16 ^
 			      (uint64_t)key->why << 8 ^ key->flags;
 
-	return (((key->offset ^ t->seed) * 0x9e3779b97f4a7c15) ^ (more + t->seed)) *
-	       0xc2b2ae3d27d4eb4f;
+	return pd_hash_mix(pd_hash_mix(t->seed, key->offset), more);
 }
 
 static struct pd_frame_entry *add_entry(struct pd_frame_table *t, const struct pd_frame_key *key,
@@ -106,7 +107,7 @@ void pd_frame_table_add(struct pd_frame_table *t, const struct pd_frame_key *key
 	struct pd_frame_entry *first, *entry;
 
 	if (!t->seed)
-		t->seed = pd_map_draw_seed(t) | 1;
+		t->seed = pd_hash_seed(t);
 	entry = first = pd_map_find(&t->by_hash, hash_of(t, key));
 	while (entry && compare_keys(&entry->key, key) != 0)
 		entry = entry->same_hash;

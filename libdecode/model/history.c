@@ -1,5 +1,6 @@
 /* history.c - creates and frees histories, and lists what is in them. */
 #include "base/argument.h"
+#include "base/hash.h"
 #include "model/history.h"
 
 #include <stdlib.h>
@@ -107,7 +108,7 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 		h->memory_limit = o.memory_limit ? o.memory_limit : DEFAULT_MEMORY;
 		h->budget.limit = h->memory_limit;
 		h->plans = pd_history_plans_new();
-		h->seed = pd_map_draw_seed(h);
+		h->seed = pd_hash_seed(h);
 		h->live = o.mode == PD_HISTORY_LIVE ? pd_live_new(h) : NULL;
 		if (!h->live)
 			h->budget.limit /= 2;	/* the replay needs about as much */

@@ -1,28 +1,8 @@
 /* history_text.c - names, namespaces and other bytes that a recording repeats, each kept once. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/history.h"
-
-/* Mixes all bits into all bits (the finalizer of splitmix64). */
-static inline uint64_t mix_bits(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-/* The seed is random, so that input cannot provoke collisions. */
-static uint64_t hash_bytes(const struct pd_history *h, struct pd_bytes bytes)
-{
-	uint64_t hash = h->seed ^ bytes.size, tail = 0;
-	size_t i = 0;
-
-	for (; bytes.size - i >= sizeof(uint64_t); i += sizeof(uint64_t))
-		hash = mix_bits(hash ^ pd_load64(bytes.data + i, PD_SWAP_NO));
-	if (i < bytes.size)
-		memcpy(&tail, bytes.data + i, bytes.size - i);
-	return mix_bits(hash ^ tail);
-}
 
 static bool is_kept(const struct pd_kept *k, struct pd_bytes bytes)
 {
@@ -31,7 +11,7 @@ static bool is_kept(const struct pd_kept *k, struct pd_bytes bytes)
 
 struct pd_kept *pd_history_keep(struct pd_history *h, struct pd_map *m, struct pd_bytes bytes)
 {
-	const uint64_t hash = hash_bytes(h, bytes);
+	const uint64_t hash = pd_hash_bytes(h->seed, bytes.data, bytes.size);
 	struct pd_kept *first = pd_map_find(m, hash), *k;
 
 	for (k = first; k; k = k->same_hash)

@@ -17,6 +17,7 @@ import subprocess
 
 import pytest
 
+import lbr
 from conftest import TOOLS
 from perfdata import features as f
 from perfdata import records as r
@@ -24,6 +25,7 @@ from perfdata import tracing
 from perfdata.attr import Attr
 from perfdata.case import attr
 from perfdata.container import File, Pipe, zstd_records
+from perfdata.sample import branch, sample, sample_id
 from perfdata.wire import Wire, encode
 
 SCALE = int(os.environ.get("PD_LINEAR_SCALE") or 1)
@@ -42,6 +44,7 @@ FIRST = 5_000_000_000
 SORT = ("pdecode", "-f", "jsonl", "--sort", "time", "--memory", "8M")
 DECODE, STATS, REPAIR = ("pdecode", "-f", "jsonl"), ("pdecode", "-f", "stats"), ("prepair",)
 ENCODE = ("pencode",)
+FOLDED = ("preport", "--no-symbols", "-j1", "-f", "folded")
 
 
 def header(type_id, size, misc=2):
@@ -84,6 +87,57 @@ def unmixed(n):
     first, second = (pow(a, -1, 2**64) for a in (0xbf58476d1ce4e5b9, 0x94d049bb133111eb))
     return [unshift(unshift(unshift(i << 32 | 1, 31) * second % 2**64, 27) * first % 2**64, 30)
             for i in range(n)]
+
+
+def without_seed(n, last, first=0, factor=0x9e3779b97f4a7c15):
+    """Addresses in the lower half whose hash once was the same, for a table that mixed them with
+    `first` and then with `last`."""
+    inverse, found, i = pow(factor, -1, 2**64), [], 0
+
+    def unmix(x):
+        out = x
+        for _ in range(3):
+            out = x ^ out >> 29
+        return out * inverse % 2**64
+
+    while len(found) < n:
+        address = unmix(unmix(i << 32 | 1) ^ last) ^ first
+        i += 1
+        if 4096 < address < 2**63:
+            found.append(address)
+    return found
+
+
+def at(addresses):
+    return b"".join(header(9, 32) + struct.pack("<QIIQ", ip, 7, 7, FIRST + i)
+                    for i, ip in enumerate(addresses))
+
+
+NO_MAP_NO_PID = 0xffffffff << 32 | 1 << 24 | 2 << 16 | 3 << 8 | 1     # as tables hold a frame
+IN_PROGRAM, IN_FIRST_IMAGE = 1 << 24 | 2 << 16, 0xffffffff          # and as profiles do
+
+
+def mapped(addresses):
+    sid = sample_id(ATTR, pid=7, tid=7, time=1)
+    return blob(r.mmap(7, 7, 0, 2**63, 0, b"/bin/program", misc=2, sid=sid)) + at(addresses)
+
+
+def stitched_samples(n):
+    """Samples of a deep call stack, to each of which the calls of the first are added, at times
+    that are their offsets shifted: keys made of both once were the same."""
+    a = lbr.lbr_attr()
+    calls = [branch(lbr.BASE + 64 * i, lbr.BASE + 64 * i - 32) for i in range(1, 9)]
+    first, then = (blob(sample(a, pid=7, tid=7, ip=lbr.BASE, branch_stack=stack,
+                               callchain=[lbr.USER_MARK, lbr.BASE]))
+                   for stack in ({"entries": calls, "hw_idx": 7},
+                                 {"entries": calls[2:5], "hw_idx": 5}))
+    data = bytearray(File(attrs=[(a, [1])], records=raw(first + then * n), features={
+        f.NUMBER["CPU_PMU_CAPS"]: f.caps([("branches", "8")])}).build("<"))
+    start, = struct.unpack_from("<Q", data, 40)     # of the records
+    second = start + len(first)
+    for offset in (start, *range(second, second + len(then) * n, len(then))):
+        struct.pack_into("<Q", data, offset + 24, offset << 32)
+    return bytes(data)
 
 
 def with_ids(ids):
@@ -223,6 +277,14 @@ KINDS = {
     "samples of many processes": (lambda n: records(b"".join(
         header(9, 32) + struct.pack("<QIIQ", 5, i + 9, i + 9, FIRST) for i in range(n))), 10000,
         (("preport", "--no-symbols", "-j1", "-f", "csv"),)),
+    "addresses of one hash, as a table": (
+        lambda n: records(at(without_seed(n, NO_MAP_NO_PID))), 5000,
+        (("pdecode", "-f", "arrow", "--table", "samples"),)),
+    "addresses of one hash, as a profile": (
+        lambda n: records(mapped(without_seed(n, IN_PROGRAM, IN_FIRST_IMAGE))), 5000,
+        (FOLDED,)),
+    "call stacks at times that equal their offsets": (
+        stitched_samples, 5000, ((*FOLDED, "--stitch-lbr"),)),
     # --- features ---
     "descriptions of events": (lambda n: File(attrs=events(n), records=raw(samples(3)), features={
         12: f.event_desc([(a, f"name{i}", ids) for i, (a, ids) in enumerate(events(n))],

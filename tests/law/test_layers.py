@@ -132,7 +132,7 @@ def include_law(top, room, name):
         return None if any((place / name).is_file() for place in seen) else "no public header"
     if room == "include":
         return "a public header includes public headers only"
-    # budgets, buffers, arenas, maps, temporary files and the cursor of libdecode
+    # budgets, buffers, arenas, maps, hashes, temporary files and the cursor of libdecode
     if top in ("libsymbols", "libprofile", "libcolumns") and name.startswith("base/"):
         return None if (LIBRARY / name).is_file() else "not there"
     if top == "record" and "/" not in name:
