@@ -125,6 +125,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	if (from->last != PD_NO_TIME && (to->last == PD_NO_TIME || from->last > to->last))
 		to->last = from->last;
 	to->is_unfinished |= from->is_unfinished;
+	to->lacks_times |= from->lacks_times;
 }
 
 static int add_track(struct appending *a, const struct pp_track *from)

@@ -87,13 +87,15 @@ static void add_facts(struct page *page)
 {
 	const struct pp_out *out = page->out;
 	struct pp_packing *k = &page->packing;
-	char text[1024], thinned[64] = "", whole[1200];
+	char text[1024], times[64] = "", whole[1200];
 
 	format_facts(out->p, out->o.event, text, sizeof(text));
 	if (page->times.step * out->p->one_of > 1)
-		snprintf(thinned, sizeof(thinned), "; one of %" PRIu64 " has a time",
+		snprintf(times, sizeof(times), "; one of %" PRIu64 " has a time",
 			 page->times.step * out->p->one_of);
-	snprintf(whole, sizeof(whole), "%s%s", text, thinned);
+	else if (out->p->counts.lacks_times)
+		snprintf(times, sizeof(times), "; the times did not fit into memory");
+	snprintf(whole, sizeof(whole), "%s%s", text, times);
 	pp_pack_text(k, "\"facts\":");
 	pp_pack_chars(k, whole);
 	if (!out->o.base)

@@ -301,6 +301,19 @@ static size_t row_count(const struct run *run)
 	return height > 16 && !run->s->graph ? height - 8u : ROWS;
 }
 
+/* The times of samples are left out of a page rather than the page. */
+static enum cli_exit check_times(const struct run *run, enum cli_exit status)
+{
+	struct pp_counts c = { .size = sizeof(c) };
+
+	pp_count(run->profile, &c);
+	if (status > CLI_ERRORS || !c.lacks_times)
+		return status;
+	cli_error(&preport, "%s: the page has no times: they need more memory (--memory) or a "
+		  "temporary file (TMPDIR)", run->in.name);
+	return CLI_ERRORS;
+}
+
 static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 {
 	const uint64_t size = run->out.written;
@@ -346,7 +359,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
 	if (ret && !run->out.error)
 		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
-	return finish_output(run, status);
+	return check_times(run, finish_output(run, status));
 }
 
 static bool has_samples(const struct run *run)

@@ -55,8 +55,9 @@ def test_without_memory_and_file_for_the_times_the_page_has_none(write):
         it.sample(10 + i, 10, 2**40 + i, 0x1010)
     path = write("perf.data", it)
     whole, small, without = (
-        page(preport("-f", "flamegraph", "--memory", size, path, preexec_fn=limit))
-        for size, limit in (("16M", None), ("1M", None), ("1M", without_large_files)))
+        page(preport("-f", "flamegraph", "--memory", size, path, status=status, preexec_fn=limit))
+        for size, status, limit in (("16M", 0, None), ("1M", 0, None),
+                                    ("1M", 1, without_large_files)))
     assert len(whole[2]) == 30000 and small == whole
     assert without[0]["threads"] == [] and without[1] == whole[1]
 

@@ -9,10 +9,14 @@ import pytest
 
 from conftest import TIMEOUT, TOOLS
 from known_recording import CLOCK, EXEC, FAULTS, Recording
-from profiles import preport, without_large_files
+from perfdata import records as r
+from perfdata.sample import sample_id
+from profiles import page, preport, without_large_files
 
 SAMPLES = 60_000
 LITTLE = "--memory=1M"      # a quarter of it is for the samples, which need about 500 kB
+
+OUT = 1 << 13               # PERF_RECORD_MISC_SWITCH_OUT
 
 FORMS = {
     "firefox": ("-f", "firefox"),
@@ -54,8 +58,8 @@ def run(path, *args):
     return done.returncode, done.stderr.decode(), done.stdout
 
 
-def digest(page):
-    return hashlib.sha256(page).hexdigest()
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 def page_of(path, *args):
@@ -91,15 +95,50 @@ def test_a_page_has_all_times_that_do_not_fit_in_memory(jobs, long):
 
 def test_a_page_needs_no_file_for_times_that_fit_in_memory(long):
     """A 32nd of the memory is too little for them, a quarter is enough."""
-    status, message, page = run(long, *PAGE, "--memory=4M")
+    status, message, data = run(long, *PAGE, "--memory=4M")
     assert (status, message) == (0, "")
-    assert digest(page) == page_of(long, "--no-symbols")
+    assert digest(data) == page_of(long, "--no-symbols")
 
 
-def test_a_page_without_file_and_memory_has_no_times(long):
-    status, message, page = run(long, *PAGE, LITTLE_OF_PAGE)
-    assert (status, message) == (0, "")
-    assert 2 * len(page) < len(preport(*PAGE, "--no-symbols", long))
+def check_lack(path, *args):
+    """A page without times, and with whatever else it has with them."""
+    want, want_nodes, want_samples = page(preport(*PAGE, *args, path))
+    assert want_samples and "the times" not in want["facts"]
+    status, message, data = run(path, *PAGE, *args, LITTLE_OF_PAGE)
+    assert status == 1
+    assert message == (f"preport: {path}: the page has no times: they need more memory (--memory) "
+                       "or a temporary file (TMPDIR)\n")
+    about, nodes, samples = page(data)
+    assert about == {**want, "threads": [],
+                     "facts": want["facts"] + "; the times did not fit into memory"}
+    assert (nodes, samples) == (want_nodes, [])
+
+
+@pytest.mark.parametrize("jobs", ("-j1", "-j2"))
+def test_a_page_without_file_and_memory_has_no_times_and_tells(jobs, long):
+    check_lack(long, jobs)
+
+
+def waits_of(threads):
+    """Threads that have a sample each, and take turns to wait."""
+    it = Recording()
+    it.task(10)
+    for i in range(SAMPLES):
+        tid, start = 10 + i % threads, 1_000_000 * (i + 1)
+        if i < threads:
+            it.sample(start, 10, 5, 0x1000, tid=tid)
+        for time, misc in ((start + 1, OUT), (start + 999_000 - i, 0)):
+            it.records.append(r.switch(misc=misc, sid=sample_id(
+                CLOCK, pid=10, tid=tid, time=time, identifier=1)))
+        if i % 100 == 0:    # so that sorting needs no file
+            it.records.append(r.finished_round())
+    return it
+
+
+def test_times_of_waits_without_file_and_memory(tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(waits_of(1).file())
+    check_lack(path, "--off-cpu")
 
 
 def of_one_thread(order):

@@ -216,6 +216,7 @@ struct pp_counts {
 	uint64_t approximate_waits;	/* waits at the stack of a sample before them */
 	bool is_unfinished;	/* the end of the recording is missing */
 	uint64_t frames;	/* functions in the merged stacks; 0 before pp_merge() */
+	bool lacks_times;	/* PP_KEEP_WHAT_FITS: nothing fitted */
 };
 
 /* Fills in *out. out->size must be set. */
