@@ -58,8 +58,9 @@ int pp_offcpu_note(struct pp_profile *p, uint64_t thread, uint32_t node, enum pp
 
 	if (!w)
 		return -1;
-	if (node != PP_NONE && w->since == PD_NO_TIME) {
+	if (w->since == PD_NO_TIME) {
 		w->last = node;
+		w->is_small = node == PP_NONE;
 		set_stack_of(w, of);
 		w->copies[PP_BLOCKED] = w->copies[PP_PREEMPTED] = PP_NONE;
 	}
@@ -134,11 +135,11 @@ int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, const struct pd_field
 	if (!w)
 		return -1;
 	p->offcpu.last = record->time;
-	if (w->since != PD_NO_TIME || w->last == PP_NONE)
+	if (w->since != PD_NO_TIME || (w->last == PP_NONE && !w->is_small))
 		return 0;
 	p->memory.limit = limit / 4;	/* as for samples */
 	/* a deep stack is copied once, however often its thread waits */
-	if (w->copies[why] == PP_NONE)
+	if (w->copies[why] == PP_NONE && !w->is_small)
 		w->copies[why] = copy_stack(p, w, why);
 	w->node = w->copies[why];
 	p->memory.limit = limit;

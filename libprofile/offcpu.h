@@ -20,6 +20,7 @@ struct pp_waiter {
 	uint64_t since;		/* ns; PD_NO_TIME: it runs */
 	uint32_t track;		/* where the wait is kept; PP_NONE: nowhere */
 	uint8_t stack_of;	/* enum pp_stack_of: of `last` */
+	bool is_small;		/* the last sample is counted as "[small]", and so are its waits */
 };
 
 /* Must be zero-initialized. */

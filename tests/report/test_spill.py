@@ -141,6 +141,20 @@ def test_times_of_waits_without_file_and_memory(tmp_path):
     check_lack(path, "--off-cpu")
 
 
+def test_waits_are_counted_without_file_and_memory_for_all_threads(tmp_path):
+    """Those of threads whose stacks do not fit are "[small]"."""
+    path = tmp_path / "perf.data"
+    path.write_bytes(waits_of(12_000).file())
+    want = sum(999_000 - i - 1 for i in range(SAMPLES))
+    for memory, is_whole in (("3M", False), ("8M", False), ("64M", True)):
+        status, _, data = run(path, *PAGE, "--off-cpu", f"--memory={memory}")
+        about, nodes, samples = page(data)
+        assert status == (0 if is_whole else 1), memory
+        assert [sum(node[i] for node in nodes) for i in (2, 3)] == [want, SAMPLES], memory
+        assert len(samples) == (SAMPLES if is_whole else 0), memory
+        assert any(name == "[small]" for name, *_ in about["functions"]) != is_whole, memory
+
+
 def of_one_thread(order):
     """`order` has the times; each time has a weight, of seven bytes. One sample is encoded, the
     others are its copies."""
