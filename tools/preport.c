@@ -253,16 +253,20 @@ static size_t row_count(const struct run *run)
 	return height > 16 && !run->choices.s->graph ? height - 8u : ROWS;
 }
 
-/* The times of samples are left out of a page rather than the page. */
-static enum cli_exit check_times(const struct run *run, enum cli_exit status)
+/* States what is left out of the output for lack of memory. */
+static enum cli_exit check_whole(const struct run *run, enum cli_exit status)
 {
 	struct pp_counts c = { .size = sizeof(c) };
 
 	pp_count(run->profile, &c);
-	if (status > CLI_ERRORS || !c.lacks_times)
+	if (status > CLI_ERRORS || !(c.small || c.lacks_times))
 		return status;
-	cli_error(&preport, "%s: the page has no times: they need more memory (--memory) or a "
-		  "temporary file (TMPDIR)", run->in.name);
+	if (c.small && run->choices.format->format != PP_TOP)	/* a table has this line */
+		cli_error(&preport, "%s: %" PRIu64 " samples are in [small]: give more --memory",
+			  run->in.name, c.small);
+	if (c.lacks_times)
+		cli_error(&preport, "%s: the page has no times: they need more memory (--memory) "
+			  "or a temporary file (TMPDIR)", run->in.name);
 	return CLI_ERRORS;
 }
 
@@ -296,7 +300,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
 	if (ret && !run->out.error)
 		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
-	return check_times(run, finish_output(run, status));
+	return check_whole(run, finish_output(run, status));
 }
 
 static bool has_samples(const struct run *run)

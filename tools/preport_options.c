@@ -181,8 +181,8 @@ static const struct cli_note examples[] = {
 
 static const struct cli_note exits[] = {
 	{ "0", "success" },
-	{ "1", "parts of the recording are damaged, or a page has no times, see standard error; "
-	       "the rest is there" },
+	{ "1", "parts of the recording are damaged, or did not fit into --memory, see standard "
+	       "error; the rest is there" },
 	{ "2", "the command line is wrong" },
 	{ "3", "the input can't be opened or is no perf.data file" },
 	{ "4", "the output or a temporary file could not be written, or memory is short" },

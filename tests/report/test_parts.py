@@ -51,9 +51,9 @@ def test_threads_give_the_same_bytes(form, large):
 
 def test_threads_with_little_memory_give_the_same_bytes(large):
     """Stacks for which there is no memory are counted together."""
-    want = preport("-f", "folded", "--memory=1M", "-j1", large)
+    want = preport("-f", "folded", "--memory=1M", "-j1", large, status=1)
     assert b"[small]" in want
-    assert preport("-f", "folded", "--memory=1M", "-j3", large) == want
+    assert preport("-f", "folded", "--memory=1M", "-j3", large, status=1) == want
 
 
 def test_damage_in_a_later_part_is_reported(large, tmp_path):

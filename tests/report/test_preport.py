@@ -232,9 +232,13 @@ def test_little_memory_keeps_the_sum(tmp_path):
     path.write_bytes(it.file())
     whole = folded(preport("-f", "folded", "--addrs", path))
     assert sum(whole.values()) == 3000 and len(whole) > 2000
-    small = text(folded(preport("-f", "folded", "--addrs", "--memory=8M", path)))
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", "-f", "folded", "--addrs",
+                           "--memory=8M", path], capture_output=True, check=False)
+    small = text(folded(done.stdout))
     assert sum(small.values()) == 3000 and 0 < small["[small]"] < 2900
-    assert f"{small['[small]']} samples are in [small]" in preport("--memory=8M", path).decode()
+    line = f"{small['[small]']} samples are in [small]: give more --memory\n"
+    assert (done.returncode, done.stderr.decode()) == (1, f"preport: {path}: {line}")
+    assert line in preport("--memory=8M", path, status=1).decode()
 
 
 def test_without_memory_for_the_events_there_is_no_output(recording, tmp_path):
