@@ -239,20 +239,12 @@ static struct pc_array *start_value(struct pc_batch *b, unsigned int column)
 	return a;
 }
 
-void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
+void pc_append_int(struct pc_batch *b, unsigned int column, int64_t value)
 {
 	struct pc_array *a = start_value(b, column);
 
 	if (a)
 		append_number(a, (uint64_t)value);
-}
-
-void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value)
-{
-	if (value <= INT64_MAX)
-		pc_set_int(b, column, (int64_t)value);
-	else
-		b->out_of_range += b->arrays[column].is_on;
 }
 
 void pc_set_double(struct pc_batch *b, unsigned int column, double value)
@@ -263,9 +255,9 @@ void pc_set_double(struct pc_batch *b, unsigned int column, double value)
 		pd_buf_append(&a->values, &value, sizeof(value));
 }
 
-void pc_set_name(struct pc_batch *b, unsigned int column, const char *name)
+void pc_append_name(struct pc_batch *b, unsigned int column, const char *name)
 {
-	struct pc_array *a = name ? start_value(b, column) : NULL;
+	struct pc_array *a = start_value(b, column);
 	uint32_t id;
 
 	if (!a)
@@ -283,12 +275,6 @@ void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text)
 		return;
 	append_text(b, a, text);
 	append_offset(a);
-}
-
-void pc_set_text(struct pc_batch *b, unsigned int column, const char *text)
-{
-	if (text)
-		pc_set_bytes(b, column, pc_text_bytes(text));
 }
 
 void pc_set_list(struct pc_batch *b, unsigned int column)

@@ -94,17 +94,45 @@ static inline bool pc_is_field(const struct pc_array *a)
  * it. */
 size_t pc_nr_members(const struct pc_table *table, size_t column);
 
+/* Set a value of a column that is made. The functions below test that inline, because a query asks
+ * for few columns of many. */
+void pc_append_int(struct pc_batch *b, unsigned int column, int64_t value);
+void pc_append_name(struct pc_batch *b, unsigned int column, const char *name);
+
 /* The functions below set a value of the row that pc_end_row() ends. A column that is not set is
  * NULL, or 0, "" or an empty list if it cannot be. */
-void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value);
+static inline void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
+{
+	if (b->arrays[column].is_on)
+		pc_append_int(b, column, value);
+}
+
 /* A number of PC_INT64 that has no sign: NULL if it does not fit. */
-void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value);
+static inline void pc_set_count(struct pc_batch *b, unsigned int column, uint64_t value)
+{
+	if (value <= INT64_MAX)
+		pc_set_int(b, column, (int64_t)value);
+	else
+		b->out_of_range += b->arrays[column].is_on;
+}
+
 void pc_set_double(struct pc_batch *b, unsigned int column, double value);
 void pc_set_bytes(struct pc_batch *b, unsigned int column, struct pd_bytes text);
+
 /* NULL is NULL. */
-void pc_set_text(struct pc_batch *b, unsigned int column, const char *text);
+static inline void pc_set_text(struct pc_batch *b, unsigned int column, const char *text)
+{
+	if (text && b->arrays[column].is_on)
+		pc_set_bytes(b, column, pc_text_bytes(text));
+}
+
 /* The same of a PC_TEXT that stays where it is, unchanged, as long as there is the batch. */
-void pc_set_name(struct pc_batch *b, unsigned int column, const char *name);
+static inline void pc_set_name(struct pc_batch *b, unsigned int column, const char *name)
+{
+	if (name && b->arrays[column].is_on)
+		pc_append_name(b, column, name);
+}
+
 /* Starts a list; its items follow. */
 void pc_set_list(struct pc_batch *b, unsigned int column);
 /* Starts a struct in a list; an item of each member follows. */

@@ -323,7 +323,8 @@ static void set_event(struct pc_columns *c, struct pc_batch *b, const struct pd_
 	if (!f->attr)
 		return;
 	pc_set_int(b, PC_SAMPLES_EVENT, (int64_t)pd_attr_index(f->attr));
-	pc_set_text(b, PC_SAMPLES_EVENT_NAME, pd_attr_name(f->attr));
+	if (b->arrays[PC_SAMPLES_EVENT_NAME].is_on)
+		pc_set_text(b, PC_SAMPLES_EVENT_NAME, pd_attr_name(f->attr));
 	if (b->arrays[PC_SAMPLES_WALL_NS].is_on && f->has & PD_HAS_TIME &&
 	    pd_reader_utc(c->reader, f->attr, f->time, &wall))
 		pc_set_count(b, PC_SAMPLES_WALL_NS, wall);
@@ -363,12 +364,17 @@ static bool has_fact(struct pc_columns *c, const struct pd_fields *f, enum pc_fa
 	return c->facts.data[i] & fact;
 }
 
+static bool wants_rest(const struct pc_batch *samples)
+{
+	return samples->arrays[PC_SAMPLES_WEIGHT].is_on || samples->arrays[PC_SAMPLES_CGROUP].is_on;
+}
+
 static void set_rest(struct pc_columns *c, struct pc_batch *b, const struct pd_fields *f,
 		     const struct pd_record *r)
 {
 	uint64_t value;
 
-	if (!has_fact(c, f, FACT_REST))
+	if (!wants_rest(b) || !has_fact(c, f, FACT_REST))
 		return;
 	set_number(b, PC_SAMPLES_WEIGHT, r, "weight");
 	if (pd_record_get_number(r, "weight_struct", &value))

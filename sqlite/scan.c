@@ -418,6 +418,15 @@ static void give_item(const struct cursor *c, sqlite3_context *to, size_t column
 	pq_give(to, &v);
 }
 
+/* Returns what is added to a column's numbers. The column's name is not looked up for each row if
+ * nothing is added to any number, as in the first recording. */
+static sqlite3_int64 base_of(const struct cursor *c, const struct pc_column *column)
+{
+	const sqlite3_int64 base = c->recording->base;
+
+	return base && (pq_has_structs(column) || pq_is_number(column)) ? base : 0;
+}
+
 static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
 {
 	const struct cursor *c = (const struct cursor *)cursor;
@@ -434,9 +443,7 @@ static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int c
 	else if (c->module->is_items)
 		give_item(c, to, i);
 	else if (c->columns >> (of->list ? of->list : i) & 1)
-		pq_give(to, &(struct pq_value){ array_of(c, i), of, c->row,
-						pq_has_structs(of) || pq_is_number(of) ?
-						c->recording->base : 0 });
+		pq_give(to, &(struct pq_value){ array_of(c, i), of, c->row, base_of(c, of) });
 	return SQLITE_OK;
 }
 
