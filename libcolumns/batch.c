@@ -142,32 +142,39 @@ size_t pc_batch_size(const struct pc_batch *b)
 	return size;
 }
 
-/* pd_buf_append() with its usual case inline: a value, into room that is there. */
-static inline void append_fixed(struct pd_buf *b, const void *p, size_t n)
+/* pd_buf_reserve() with its usual case inline: room that is there. */
+static inline uint8_t *reserve_fixed(struct pd_buf *b, size_t n)
 {
-	if (b->capacity - b->size < n) {
-		pd_buf_append(b, p, n);
+	return b->capacity - b->size < n ? pd_buf_reserve(b, n) : b->data + b->size;
+}
+
+static inline void append_byte(struct pd_buf *b, uint8_t byte)
+{
+	uint8_t *at = reserve_fixed(b, 1);
+
+	if (!at)
 		return;
-	}
-	memcpy(b->data + b->size, p, n);
-	b->size += n;
+	*at = byte;
+	b->size++;
 }
 
 static void append_number(struct pc_array *a, uint64_t value)
 {
 	const uint32_t half = (uint32_t)value;
-	const uint8_t byte = value != 0;
+	uint8_t *at;
 
-	switch (a->width) {
-	case 8:
-		append_fixed(&a->values, &value, sizeof(value));
-		break;
-	case 4:
-		append_fixed(&a->values, &half, sizeof(half));
-		break;
-	default:
-		append_fixed(&a->values, &byte, sizeof(byte));
+	if (a->width == 1) {
+		append_byte(&a->values, value != 0);
+		return;
 	}
+	at = reserve_fixed(&a->values, a->width);
+	if (!at)
+		return;
+	if (a->width == 8)
+		memcpy(at, &value, sizeof(value));
+	else
+		memcpy(at, &half, sizeof(half));
+	a->values.size += a->width;
 }
 
 static void append_text(struct pc_batch *b, struct pc_array *a, struct pd_bytes text)
@@ -227,14 +234,13 @@ static void catch_up(struct pc_batch *b, struct pc_array *a)
 /* Returns the array of a column whose row is not set yet, or NULL: the value is not wanted. */
 static struct pc_array *start_value(struct pc_batch *b, unsigned int column)
 {
-	const uint8_t valid = 1;
 	struct pc_array *a = &b->arrays[column];
 
 	if (!a->is_on || a->rows > b->rows)
 		return NULL;
 	if (a->rows < b->rows || a->is_list)
 		catch_up(b, a);
-	append_fixed(&a->valid, &valid, 1);
+	append_byte(&a->valid, 1);
 	a->rows++;
 	return a;
 }

@@ -428,11 +428,15 @@ static void write_rows(struct chunk *c, size_t from, size_t to)
 /* Returns the first row that no longer belongs to the page of row `from`. */
 static size_t end_of_page(const struct chunk *c, size_t from)
 {
+	const bool is_bytes = pc_is_bytes(c->a->column->type);
+	const size_t left = c->rows->rows - from;
 	size_t row = from, used = 0;
 
+	if (!c->is_list && !is_bytes)
+		return from + (left < PAGE_VALUES ? left : PAGE_VALUES);
 	while (row < c->rows->rows && used < PAGE_VALUES) {
 		used += c->is_list ? 1 + first_item(c, row + 1) - first_item(c, row) : 1;
-		if (pc_is_bytes(c->a->column->type))
+		if (is_bytes)
 			used += (size_t)(pc_offset_at(c->a, row + 1) - pc_offset_at(c->a, row)) / 8;
 		row++;
 	}
