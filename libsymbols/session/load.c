@@ -75,10 +75,10 @@ static enum ps_match judge(const struct ps_session *s, const struct image_search
 	const enum ps_match match = ps_judge_image(&i->recorded, found);
 	struct ps_identity recorded = i->recorded;
 
+	if (candidate->place == PS_PLACE_RUNNING && match != PS_MATCH_BUILD_ID)
+		return s->options.ended && !recorded.build_id.size ? PS_MATCH_INODE : PS_MISMATCH;
 	if (match != PS_MISMATCH || !s->options.ended)
 		return match;
-	if (candidate->place == PS_PLACE_RUNNING)
-		return PS_MATCH_INODE;
 	recorded.changed = s->options.ended;
 	return ps_judge_image(&recorded, found) == PS_MATCH_INODE ? PS_MATCH_INODE : PS_MISMATCH;
 }

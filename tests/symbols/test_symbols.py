@@ -498,6 +498,9 @@ def test_vdso(symbols, tmp_path):
     frame = symbols.frames(records(build_id(path)))[0][0]
     assert frame["offset"] == 1 and frame["symbol"]
     assert reason(symbols, records(b"\1" * 20)) == "MISMATCH"
+    without = r.mmap2(7, 7, BASE, 0x4000, 0, 0, 0, 0, 0, 5, 2, "[vdso]",
+                      sid=sample_id(EVENT, pid=7, tid=7, time=1))
+    assert reason(symbols, [without, hit(BASE + start[0])]) == "MISMATCH"
 
 
 # --- debug information --------------------------------------------------------------------------
