@@ -103,7 +103,7 @@ ALL_LDFLAGS = $(SANITIZE) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now,-z,noexec
 
 LIB_SRC := $(sort $(wildcard libdecode/*.c libdecode/*/*.c))
 SYM_SRC := $(sort $(filter-out libsymbols/static/%,$(wildcard libsymbols/*.c libsymbols/*/*.c)))
-PROFILE_SRC := $(sort $(wildcard libprofile/*.c))
+PROFILE_SRC := $(sort $(wildcard libprofile/*.c libprofile/*/*.c))
 COLUMNS_SRC := $(sort $(wildcard libcolumns/*.c))
 QUERY_SRC := $(sort $(wildcard sqlite/*.c))
 PYTHON_SRC := $(sort $(wildcard python/*.c))
@@ -126,7 +126,7 @@ RECORDER := $(if $(wildcard record/main.c),precord)
 objects = $(patsubst %.c,$(B)/obj/%.o,$(1))
 LIB_OBJ := $(call objects,$(LIB_SRC))
 SYM_OBJ := $(call objects,$(SYM_SRC))
-PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page.c)
+PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page/page.c)
 COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c hash.c map.c))
@@ -202,14 +202,14 @@ $(B)/libpdcolumns.a: $(COLUMNS_OBJ)
 # those that go on after a brace, semicolon or comma.
 PAGE := libprofile/page
 PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,data tree text colors draw time table search main)
-$(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS)
+$(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS) Makefile
 	@mkdir -p $(@D)
 	$(Q)cat $(PAGE_SCRIPTS) | sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' \
 		-e '/^$$/d' | sed -e ':a' -e 'N' -e '$$!ba' -e 's/\([{;,]\)\n[[:blank:]]*/\1/g' > $(@D)/page.js
-	$(Q)(echo '#include "page.h"'; echo 'const char pp_page[] ='; \
+	$(Q)(echo '#include "page/page.h"'; echo 'const char pp_page[] ='; \
 		sed -e '/@STYLE@/{r $(PAGE)/page.css' -e 'd;}' -e '/@SCRIPT@/{r $(@D)/page.js' -e 'd;}' $< | \
 		sed 's/^[[:blank:]]*//; s/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';') > $@
-$(B)/obj/libprofile/page.o: $(B)/gen/page.c $(B)/flags
+$(B)/obj/libprofile/page/page.o: $(B)/gen/page.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -iquote libprofile -MMD -MP -c -o $@ $<

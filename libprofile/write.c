@@ -1,5 +1,5 @@
 /* write.c - a profile in one of the formats. */
-#include "gzip.h"
+#include "encoding/gzip.h"
 
 #include <string.h>
 

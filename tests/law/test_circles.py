@@ -17,7 +17,6 @@ STAY = {
     "libdecode/json/json_visit": "a record's raw data is written by a program of its own",
     "libdecode/json/json libdecode/json/json_block libdecode/json/json_workers "
     "libdecode/json/json_workers_out": "workers write with the sink's functions",
-    "libprofile/add libprofile/out_script": "samples are written as text while they are added",
 }
 
 

@@ -1,0 +1,67 @@
+/* packing.c - bytes of the page's data, as they are made. */
+#include "page/packing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size)
+{
+	uint8_t *bytes = k->failed ? NULL :
+		pp_memory_grow(k->memory, k->bytes, &k->capacity, k->size + size, 1);
+
+	if (!bytes) {
+		k->failed = true;
+		return;
+	}
+	k->bytes = bytes;
+	memcpy(bytes + k->size, data, size);
+	k->size += size;
+}
+
+void pp_pack_text(struct pp_packing *k, const char *text)
+{
+	pp_pack_bytes(k, text, strlen(text));
+}
+
+void pp_pack_varint(struct pp_packing *k, uint64_t n)
+{
+	uint8_t bytes[10];
+	size_t size = 0;
+
+	for (; n > 127; n >>= 7)
+		bytes[size++] = (uint8_t)(n | 128);
+	bytes[size++] = (uint8_t)n;
+	pp_pack_bytes(k, bytes, size);
+}
+
+void pp_pack_string(struct pp_packing *k, struct pd_bytes text)
+{
+	pp_pack_text(k, "\"");
+	while (text.size) {
+		const uint8_t *start = text.data;
+		const uint32_t c = pp_next_character(&text);
+		char escape[16] = "";
+
+		if (c == '"' || c == '\\')
+			snprintf(escape, sizeof(escape), "\\%c", (char)c);
+		else if (c >= 0x110000 || (c < 0x100 && pp_is_control(c)))
+			snprintf(escape, sizeof(escape), "\\\\x%02x", c & 0xff);
+		else if (pp_is_control(c))
+			snprintf(escape, sizeof(escape), "\\\\u%04x", c);
+		if (*escape)
+			pp_pack_text(k, escape);
+		else
+			pp_pack_bytes(k, start, (size_t)(text.data - start));
+	}
+	pp_pack_text(k, "\"");
+}
+
+void pp_pack_chars(struct pp_packing *k, const char *text)
+{
+	pp_pack_string(k, pp_bytes(text));
+}
+
+void pp_packing_free(struct pp_packing *k)
+{
+	pp_memory_free(k->memory, k->bytes, k->capacity, 1);
+}

@@ -1,0 +1,25 @@
+/* packing.h - bytes of the page's data, as they are made. */
+#ifndef PP_PACKING_H
+#define PP_PACKING_H
+
+#include "encoding/out.h"
+
+/* Must be zero-initialized, but for the memory. */
+struct pp_packing {
+	struct pp_memory *memory;
+	uint8_t *bytes;
+	size_t size, capacity;
+	bool failed;		/* there was no memory: what follows is not added */
+};
+
+void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size);
+void pp_pack_text(struct pp_packing *k, const char *text);
+/* Seven bits a byte, the lowest first. */
+void pp_pack_varint(struct pp_packing *k, uint64_t n);
+/* Both add a JSON string. Controls are written as the text of an escape, as in tables. */
+void pp_pack_string(struct pp_packing *k, struct pd_bytes text);
+void pp_pack_chars(struct pp_packing *k, const char *text);
+
+void pp_packing_free(struct pp_packing *k);
+
+#endif

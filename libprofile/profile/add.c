@@ -1,0 +1,346 @@
+/* add.c - reads samples into a profile. */
+#include <stdio.h>
+#include <string.h>
+
+#include "profile/events.h"
+#include "profile/groups.h"
+#include "profile/keep.h"
+#include "profile/stack.h"
+#include "profile/switches.h"
+#include "profile/threads.h"
+
+/* Samples that perf's --off-cpu wrote have such times: they are none. */
+#define NO_TIME_FROM (~0ull << 32)
+
+enum { BATCH = 256 };
+
+static int fail(const struct pp_profile *p, struct pd_error *e, enum pd_code code)
+{
+	*e = pp_tracks_error(&p->tracks);
+	if (e->code != PD_OK)
+		return -1;
+	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
+				.text = code == PD_E_COUNT ? PP_TOO_HEAVY : NULL };
+	return -1;
+}
+
+/* --- threads --- */
+
+static void note_thread(struct pp_profile *p, const struct pd_task *task)
+{
+	pp_threads_note(p, &(struct pp_thread){ task->machine_pid, task->pid, task->tid });
+}
+
+/* --- the way down the tree --- */
+
+struct walk {
+	struct pp_profile *p;
+	uint32_t node;	/* PP_NONE: there was no memory for the next one */
+};
+
+static void go_down(struct walk *w, uint32_t frame)
+{
+	if (frame == PP_NONE)
+		w->node = PP_NONE;
+	if (w->node != PP_NONE)
+		w->node = pp_tree_child(&w->p->tree, &w->p->memory, w->node, frame);
+}
+
+static void go_to_text(struct walk *w, enum pp_kind kind, const char *text, size_t size)
+{
+	struct pp_profile *p = w->p;
+	const uint32_t id = pp_strings_add(&p->strings, &p->memory, text, size);
+
+	go_down(w, id == PP_NONE ? PP_NONE :
+		pp_frames_add_text(&p->frames, &p->memory, kind, id));
+}
+
+static void go_to_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
+		       const struct pd_task *task)
+{
+	const struct pp_options *o = &w->p->options;
+	char text[PP_GROUP_TEXT];
+	uint32_t group;
+
+	if (task->flags & PD_TASK_IDLE)
+		go_to_text(w, PP_KIND_IDLE, "", 0);
+	for (size_t i = 0; (group = pp_group_at(o->groups, i)); i++) {
+		const char *name = pp_group_name((enum pp_group)group, o->history, r, sample,
+						 task, text);
+
+		go_to_text(w, PP_KIND_THREAD, name, strlen(name));
+	}
+}
+
+/* --- a sample --- */
+
+static void add_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
+		     const struct pp_stack *s)
+{
+	if (s->recent && s->recent->is_known) {
+		w->node = s->recent->task_node;
+		return;
+	}
+	go_to_task(w, r, sample, &s->task);
+	if (s->recent && w->node != PP_NONE)
+		pp_recent_keep_task(s->recent, &s->task, w->node);
+}
+
+static void add_stack(struct walk *w, const struct pd_fields *sample, const struct pp_stack *s)
+{
+	struct pp_profile *p = w->p;
+
+	if (s->same)
+		w->node = s->recent->nodes[s->same - 1];
+	else if (s->is_cut)
+		go_to_text(w, PP_KIND_CUT, "", 0);
+	for (size_t n = s->nr; n-- && w->node != PP_NONE;) {
+		go_down(w, pp_frames_add_address(&p->frames, &p->memory, p->options.history,
+						 sample->has & PD_HAS_PID ? sample->pid : -1,
+						 &s->items[n]));
+		if (s->recent)
+			pp_recent_set_node(s->recent, s->same + s->nr - 1 - n, w->node);
+	}
+	if (!s->recent)
+		return;
+	s->recent->is_cut = s->is_cut;
+	s->recent->nr_entries = 0;
+	if (w->node != PP_NONE)
+		pp_recent_keep_chain(s->recent, sample, s->same + s->nr);
+}
+
+static void note_time(struct pp_profile *p, const struct pd_fields *sample)
+{
+	struct pp_counts *c = &p->counts;
+
+	if (!(sample->has & PD_HAS_TIME) || sample->time >= NO_TIME_FROM)
+		return;
+	if (c->first == PD_NO_TIME || sample->time < c->first)
+		c->first = sample->time;
+	if (c->last == PD_NO_TIME || sample->time > c->last)
+		c->last = sample->time;
+	pp_phase_note(&p->phase, sample->has & PD_HAS_CPU ? sample->cpu : 0, sample->time);
+}
+
+/* Keeps what formats with times need. Returns 0, or -1 without memory. */
+static int keep_item(struct pp_profile *p, const struct pd_fields *record,
+		     const struct pd_task *task, const struct pd_moment *at,
+		     const struct pp_item *item)
+{
+	if (p->options.keep == PP_KEEP_SUMS)
+		return 0;
+	if (pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, task,
+			  at, item) == 0)
+		return 0;
+	return pp_keep_none(p);
+}
+
+/* Counts a sample, and hands it on. */
+static enum pd_code hand_on(struct pp_profile *p, struct pd_reader *r,
+			    const struct pd_fields *sample, const struct pp_stack *stack,
+			    struct pp_counted_event *event, uint64_t weight)
+{
+	uint64_t sum;
+
+	if (__builtin_add_overflow(event->weight, weight, &sum))
+		return PD_E_COUNT;
+	event->weight = sum;
+	event->samples++;
+	p->counts.samples++;
+	return p->each->take(p->each->ctx, r, sample, stack, event, weight);
+}
+
+/* Adds a stack to an event. To that which is no time --wall has nothing to add. */
+static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample, const struct pp_stack *stack,
+			       struct pp_counted_event *event, uint64_t weight)
+{
+	const bool is_wall = p->options.state == PP_WALL && event->weigher.is_time;
+	const uint64_t limit = p->memory.limit;
+	struct pp_item item = { .kind = PP_ITEM_SAMPLE, .weight = weight };
+	struct walk w = { .p = p };
+	uint32_t into;
+
+	if (!event->is_wanted && p->options.state == PP_ON_CPU)
+		return PD_OK;
+	if (p->each)
+		return hand_on(p, r, sample, stack, event, weight);
+	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
+	w.node = p->events[into].root;
+	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
+	add_task(&w, r, sample, stack);
+	add_stack(&w, sample, stack);
+	p->memory.limit = limit;
+	if (p->options.state != PP_ON_CPU && sample->has & PD_HAS_TID && sample->tid &&
+	    pp_offcpu_note(p, pp_thread_key(&stack->task), w.node, event->weigher.is_switch ?
+			   PP_STACK_OF_SWITCH : PP_STACK_OF_SAMPLE))
+		return PD_E_LIMIT;
+	if (pp_events_weigh(p, into, w.node, weight))
+		return PD_E_COUNT;
+	if (w.node == PP_NONE)
+		w.node = p->events[into].small;
+	item.node = w.node;
+	return keep_item(p, sample, &stack->task, &stack->at, &item) ? PD_E_LIMIT : PD_OK;
+}
+
+/* Adds the sample to each event of its group. Ids that no event has count for the sample's own. */
+static enum pd_code add_values(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample, const struct pp_stack *stack,
+			       const struct pp_weigher *w)
+{
+	const uint64_t thread = w->is_inherited && sample->has & PD_HAS_TID ?
+		(uint32_t)sample->tid : 0;
+
+	if (pp_reads_take(&p->reads, &p->memory, pd_reader_record(r, sample),
+			  sample->has & PD_HAS_ID ? sample->id : 0, thread))
+		return PD_E_LIMIT;
+	for (size_t i = 0; i < p->reads.nr_parts; i++) {
+		const struct pd_attr *a = pd_reader_attr_by_id(r, p->reads.parts[i].id);
+		struct pp_counted_event *event = pp_events_of(p, r, a ? a : sample->attr);
+		enum pd_code code;
+
+		if (!event)
+			return PD_E_LIMIT;
+		if (p->reads.enabled > event->enabled) {
+			event->enabled = p->reads.enabled;
+			event->running = p->reads.running;
+		}
+		code = add_weight(p, r, sample, stack, event, p->reads.parts[i].value);
+		if (code != PD_OK)
+			return code;
+	}
+	return PD_OK;
+}
+
+static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *sample)
+{
+	struct pp_counted_event *event = pp_events_of(p, r, sample->attr);
+	struct pd_moment at;
+	struct pp_stack stack;
+	enum pd_code code;
+
+	if (!event)
+		return PD_E_LIMIT;
+	if (!event->is_wanted && !event->weigher.is_read && p->options.state == PP_ON_CPU)
+		return PD_OK;
+	pd_record_moment(pd_reader_record(r, sample), &at);
+	pp_stack_read(p, r, sample, event, &at, &stack);
+	if (!stack.recent || !stack.recent->is_known)
+		note_thread(p, &stack.task);
+	note_time(p, sample);
+	if (event->weigher.is_read) {
+		const struct pp_weigher w = event->weigher;	/* events may move */
+
+		return add_values(p, r, sample, &stack, &w);
+	}
+	code = add_weight(p, r, sample, &stack, event, pp_weigh(&event->weigher, sample));
+	if (code == PD_OK && event->weigher.is_switch && p->options.state != PP_ON_CPU)
+		code = pp_switch_by_sample(p, r, sample);
+	return code;
+}
+
+/* --- records --- */
+
+static void count_record(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *item)
+{
+	uint64_t lost;
+
+	if (item->type == PD_RECORD_THROTTLE)
+		p->counts.throttled++;
+	else if ((item->type == PD_RECORD_LOST || item->type == PD_RECORD_LOST_SAMPLES) &&
+		 pd_record_get_number(pd_reader_record(r, item), "lost", &lost))
+		p->counts.lost += lost;
+}
+
+static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
+			       const struct pd_fields *record)
+{
+	struct pp_item item = { .kind = PP_ITEM_RUNS };
+	struct pd_moment at;
+	struct pd_task task;
+
+	if (record->misc & MISC_SWITCH_OUT)
+		item.kind = record->misc & MISC_SWITCH_OUT_PREEMPT ? PP_ITEM_PREEMPTED :
+								     PP_ITEM_BLOCKED;
+	pd_record_moment(pd_reader_record(r, record), &at);
+	pd_history_fields_task(p->options.history, record, &at, &task);
+	if (keep_item(p, record, &task, &at, &item))
+		return PD_E_LIMIT;
+	return p->options.state == PP_ON_CPU ? PD_OK : pp_switch_by_record(p, r, record);
+}
+
+static enum pd_code add_other(struct pp_profile *p, struct pd_reader *r,
+			      const struct pd_fields *item)
+{
+	count_record(p, r, item);
+	if (item->type == PD_RECORD_SWITCH || item->type == PD_RECORD_SWITCH_CPU_WIDE)
+		return add_switch(p, r, item);
+	if (p->options.state != PP_ON_CPU && item->type == PD_RECORD_EXIT &&
+	    item->has & PD_HAS_TIME &&
+	    pp_offcpu_enter(p, pp_thread_of(p, item), item->time))
+		return PD_E_LIMIT;
+	return PD_OK;
+}
+
+static enum pd_code add_item(struct pp_profile *p, struct pd_reader *r,
+			     const struct pd_fields *item)
+{
+	struct pd_filter *filter = p->options.filter;
+
+	if (filter && pd_filter_keeps(filter, pd_reader_record(r, item)) != 1)
+		return PD_OK;
+	if (item->type != PD_RECORD_SAMPLE)
+		return add_other(p, r, item);
+	return item->attr ? add_sample(p, r, item) : PD_OK;
+}
+
+/* The event of the times, before all others. */
+static int start_offcpu(struct pp_profile *p)
+{
+	struct pp_weigher w = { .is_time = true, .is_off_cpu = true };
+
+	if (p->options.state == PP_ON_CPU || p->nr_events)
+		return 0;
+	snprintf(w.name, sizeof(w.name), "%s",
+		 p->options.state == PP_WALL ? "wall-clock" : "off-CPU");
+	p->offcpu.event = pp_events_add(p, &w);
+	return p->offcpu.event == PP_NONE ? -1 : 0;
+}
+
+int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
+{
+	return pp_add_records(p, r, UINT64_MAX, e);
+}
+
+int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, struct pd_error *e)
+{
+	struct pd_fields items[BATCH];
+	struct pd_fields_batch batch = {
+		sizeof(batch), items, sizeof(*items), BATCH,
+		PD_HAS_PID | PD_HAS_TID | PD_HAS_CPU | PD_HAS_TIME | PD_HAS_IP | PD_HAS_PERIOD |
+			PD_HAS_ID | PD_HAS_CALLCHAIN
+	};
+	enum pd_code code;
+	int n = 0;
+
+	if (start_offcpu(p))
+		return fail(p, e, PD_E_LIMIT);
+	for (; count; count -= (uint64_t)n) {
+		batch.capacity = count < BATCH ? (size_t)count : BATCH;
+		n = pd_reader_next_fields(r, &batch, e);
+		if (n <= 0)
+			break;
+		for (int i = 0; i < n; i++) {
+			code = add_item(p, r, &items[i]);
+			if (code != PD_OK)
+				return fail(p, e, code);
+		}
+		if (p->options.on_progress)
+			p->options.on_progress(p->options.ctx, items[n - 1].offset);
+	}
+	if (pp_offcpu_end(p))
+		return fail(p, e, PD_E_COUNT);
+	p->counts.is_unfinished |= !pd_reader_file(r)->complete;
+	return n < 0 ? -1 : 0;
+}

@@ -1,0 +1,127 @@
+/* profile_internal.h - a profile: the tree of addresses, and later that of functions. */
+#ifndef PP_PROFILE_INTERNAL_H
+#define PP_PROFILE_INTERNAL_H
+
+#include "calltree/calltree.h"
+#include "calltree/frames.h"
+#include "profile/offcpu.h"
+#include "samples/phase.h"
+#include "samples/reads.h"
+#include "calltree/recent.h"
+#include "store/strings.h"
+#include "samples/tracks.h"
+#include "samples/weight.h"
+
+#define PP_TOO_HEAVY "the sum of the weights does not fit into 64 bits"
+
+struct pp_counted_event {
+	struct pp_weigher weigher;
+	uint64_t weight, samples, idle_weight, idle_samples;
+	uint64_t enabled, running;	/* ns, of samples with counter values; 0: not recorded */
+	size_t attr;		/* its index; SIZE_MAX: none */
+	uint32_t root;		/* its node in the tree */
+	uint32_t small;		/* node of stacks that there was no memory for */
+	uint32_t merged;	/* its node among the functions */
+	bool is_wanted;
+};
+
+struct pp_thread {
+	int32_t machine_pid, pid, tid;
+};
+
+/* A function, or what stands for one. */
+struct pp_named {
+	uint32_t name, image, file;	/* strings; file may be PP_NONE */
+	uint32_t line;
+	uint32_t place;		/* with PP_LINES_APART: the string "FILE:LINE" */
+	uint32_t image_index;	/* for pd_history_image(), or PD_NO_IMAGE */
+	uint8_t kind, why;
+};
+
+/* A node of functions. Children come after their parents. */
+struct pp_merged {
+	uint32_t parent, function;
+	uint64_t weight, samples;		/* of stacks that end here */
+	uint64_t total_weight, total_samples;	/* and of those below */
+	uint32_t first_child, next;	/* heaviest first; PP_NONE: none */
+};
+
+/* A function of a frame, and the line in it. */
+struct pp_step {
+	uint32_t function, line;	/* line 0: not known */
+};
+
+/* Where a node of addresses is among the functions. */
+struct pp_place {
+	uint32_t node, event;
+	bool is_idle;		/* of pid 0 */
+	bool has_parent;	/* a function above, or this one, is one of pp_shape.parent */
+	bool is_cut;		/* a function of pp_shape.cut_after is above, or this one */
+	uint32_t depth;		/* functions from the root */
+	uint32_t leaf;		/* the function in which samples are, PP_NONE: none */
+	bool is_left_out;	/* its own samples are */
+};
+
+struct pp_stack;
+
+/* Gets each sample in place of the tree; it counts as `weight` of an event. `take` returns PD_OK, or
+ * why no more samples are added. */
+struct pp_each_sample {
+	enum pd_code (*take)(void *ctx, struct pd_reader *r, const struct pd_fields *sample,
+			     const struct pp_stack *stack, const struct pp_counted_event *event,
+			     uint64_t weight);
+	void *ctx;
+};
+
+struct pp_profile {
+	struct pp_options options;
+	struct pp_memory memory;
+	struct pp_strings strings;
+	struct pp_frames frames;
+	struct pp_tree tree;
+	struct pp_counted_event *events;
+	size_t nr_events, events_capacity;
+	bool has_unwanted;
+	uint32_t *event_of_attr;	/* PP_NONE: no sample yet, or not wanted */
+	struct pp_counted_event unwanted;	/* the last one that was not */
+	size_t attrs_capacity;
+	struct pp_thread *threads;
+	size_t nr_threads, threads_capacity;
+	struct pp_index thread_index;
+	struct pd_location *stack;	/* of one sample */
+	size_t stack_capacity;
+	struct pp_recents *recents;	/* NULL: there was no memory */
+	struct pp_counts counts;
+	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
+	struct pp_phase phase;
+	struct pp_reads reads;
+	struct pp_offcpu offcpu;
+	struct pd_tree *switch_tree;	/* of a sched:sched_switch; NULL: none yet */
+	const struct pp_each_sample *each;	/* borrowed; NULL: samples go to the tree */
+	/* After pp_merge(): */
+	struct pp_named *functions;
+	size_t nr_functions, functions_capacity;
+	struct pp_index function_index;
+	struct pp_tree shape;		/* its frames are functions */
+	enum pp_direction direction;	/* of `merged` */
+	struct pp_merged *merged;
+	size_t nr_merged;
+	uint32_t one_of;	/* samples are in `tracks` */
+	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
+	size_t nr_steps, steps_capacity;
+	uint32_t *first_step;
+	struct pp_place *places;	/* of each node of `tree` */
+};
+
+/* The value of a node that the caller wants to see. */
+static inline uint64_t pp_self(const struct pp_merged *n, enum pp_measure by)
+{
+	return by == PP_BY_PERIOD ? n->weight : n->samples;
+}
+
+static inline uint64_t pp_total(const struct pp_merged *n, enum pp_measure by)
+{
+	return by == PP_BY_PERIOD ? n->total_weight : n->total_samples;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* stack.c - the stack of a sample: from its callchain, its branches, or a copied stack. */
+#include "profile/stack.h"
+
+#include <string.h>
+
+enum { STACK_FIRST = 256 };
+
+static bool can_unwind(const struct pp_profile *p)
+{
+	return p->options.namer && p->options.namer->frames;
+}
+
+/* Fills p->stack as far as it goes, and sets *end to why a copied stack ends. `record`: of the
+ * sample, if the stack is not in its fields. Returns the number of addresses. */
+static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
+			  const struct pd_record *record, const char **end)
+{
+	const struct pd_namer *namer = p->options.namer;
+
+	*end = "";
+	if (!record)
+		return pd_history_fields_frames(p->options.history, sample, p->stack,
+						p->stack_capacity);
+	return can_unwind(p) ?
+		       namer->frames(namer->ctx, record, p->stack, p->stack_capacity, end) :
+		       pd_history_frames(p->options.history, record, p->stack,
+					 p->stack_capacity);
+}
+
+static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
+			   const struct pd_record *record, const char **end)
+{
+	size_t n = find_frames(p, sample, record, end);
+	struct pd_location *stack;
+
+	if (n <= p->stack_capacity)
+		return n;
+	stack = pp_memory_grow(&p->memory, p->stack, &p->stack_capacity,
+			       n < STACK_FIRST ? STACK_FIRST : n, sizeof(*stack));
+	if (!stack)
+		return 0;
+	p->stack = stack;
+	return find_frames(p, sample, record, end);
+}
+
+/* Locates the addresses of a callchain: it begins with the ip. A chain without one has the ip. */
+static void locate_chain(struct pp_profile *p, const struct pd_fields *sample, struct pp_stack *s,
+			 const char **end)
+{
+	struct pd_fields chain = *sample;
+
+	chain.has &= ~(uint32_t)PD_HAS_IP;
+	s->same = s->recent && s->recent->is_known ?
+		pp_recent_leave_out(s->recent, p->options.history, &chain) : 0;
+	s->nr = locate_stack(p, &chain, NULL, end);
+	if (!s->nr && !s->same)
+		s->nr = locate_stack(p, sample, NULL, end);
+}
+
+/* Counts what makes a stack less trustworthy. Returns whether it is cut. */
+static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t most,
+			const char *end)
+{
+	const size_t n = s->nr + s->same;
+	const struct pd_location *first = s->items;
+
+	if (!s->same && (!n || (first->of != PD_LOCATION_OF_CALLCHAIN &&
+				first->of != PD_LOCATION_OF_STACK)))
+		return false;
+	p->counts.chains++;
+	if (*end) {
+		const bool is_whole = strcmp(end, "BOTTOM") == 0;
+
+		p->counts.copies_cut += !is_whole;
+		p->counts.copies_short += strcmp(end, "STACK_CUT") == 0;
+		return !is_whole;
+	}
+	if (n == 1 && first->cpumode == PD_CPUMODE_USER)
+		p->counts.lone++;
+	if (n < most)
+		return false;
+	p->counts.cut++;
+	return true;
+}
+
+static void read_addresses(struct pp_profile *p, struct pd_reader *r,
+			   const struct pd_fields *sample, const struct pp_weigher *w,
+			   struct pp_stack *s)
+{
+	const size_t most = w->max_stack ? w->max_stack : PP_KERNEL_STACK_MAX;
+	const char *end;
+
+	if (w->has_call_stacks || (w->copies_stacks && can_unwind(p)))
+		s->nr = locate_stack(p, sample, pd_reader_record(r, sample), &end);
+	else
+		locate_chain(p, sample, s, &end);
+	/* a cut stack has another root, and of a lone address the mode counts */
+	if (s->same && (s->nr + s->same == 1 || (s->nr + s->same >= most) != s->recent->is_cut)) {
+		s->same = 0;
+		s->nr = locate_stack(p, sample, NULL, &end);
+	}
+	s->items = p->stack;
+	/* the chain begins with the ip */
+	if (s->nr > 1 && s->items[0].of == PD_LOCATION_OF_IP) {
+		s->items++;
+		s->nr--;
+	}
+	s->is_cut = judge_stack(p, s, most, end);
+}
+
+/* Returns what is kept of the thread of a sample, or NULL: of its stacks nothing is kept. */
+static struct pp_recent *find_recent(struct pp_profile *p, const struct pd_fields *sample,
+				     const struct pp_counted_event *event,
+				     const struct pd_moment *at)
+{
+	const struct pp_weigher *w = &event->weigher;
+	const bool is_idle = sample->has & PD_HAS_TID && !sample->tid;
+	const struct pp_same same = {
+		.pid = sample->has & PD_HAS_PID ? sample->pid : -1,
+		.tid = sample->has & PD_HAS_TID ? sample->tid : -1,
+		.cpu = sample->has & PD_HAS_CPU && (is_idle || p->options.groups & PP_GROUP_CPU) ?
+			sample->cpu : 0,
+		.id = sample->has & PD_HAS_ID ? sample->id : 0,
+		.has = sample->has, .event = (uint64_t)(event - p->events),
+	};
+
+	if (!p->recents || w->is_read || w->copies_stacks || w->has_call_stacks ||
+	    p->options.groups & PP_GROUP_CGROUP || !(sample->has & PD_HAS_TIME))
+		return NULL;
+	return pp_recent_of(p->recents, p->options.history, &same,
+			    pd_history_state_at(p->options.history, at));
+}
+
+void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *sample,
+		   const struct pp_counted_event *event, const struct pd_moment *at,
+		   struct pp_stack *s)
+{
+	*s = (struct pp_stack){ .at = *at, .recent = find_recent(p, sample, event, at) };
+	read_addresses(p, r, sample, &event->weigher, s);
+	if (s->recent && s->recent->is_known)
+		s->task = s->recent->task;
+	else
+		pd_history_fields_task(p->options.history, sample, at, &s->task);
+}

@@ -1,0 +1,90 @@
+/* weight.c - the events of a recording, and what a sample of each weighs. */
+#include "samples/weight.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pd/enums.h"
+#include "pd/history.h"
+
+/* linux/perf_event.h */
+enum {
+	TYPE_OF_SOFTWARE = 1,
+	TYPE_OF_TRACEPOINT = 2,
+	CPU_CLOCK = 0,
+	TASK_CLOCK = 1,
+	FLAG_INHERIT = 1 << 1,
+};
+
+struct facts {
+	uint64_t type, config, sample_type, period, frequency, max_stack, flags;
+	unsigned int depth;	/* of objects: the attribute's own fields are in one or none */
+};
+
+static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	const char *name = pd_field_name(f);
+	struct facts *facts = ctx;
+
+	if (facts->depth > 1)
+		return;
+	if (strcmp(name, "type") == 0)
+		facts->type = value;
+	else if (strcmp(name, "config") == 0)
+		facts->config = value;
+	else if (strcmp(name, "sample_type") == 0)
+		facts->sample_type = value;
+	else if (strcmp(name, "sample_period") == 0)
+		facts->period = value;
+	else if (strcmp(name, "sample_freq") == 0)
+		facts->frequency = value;
+	else if (strcmp(name, "flags") == 0)
+		facts->flags = value;
+	else if (strcmp(name, "sample_max_stack") == 0)
+		facts->max_stack = value;
+}
+
+static void enter(void *ctx, const struct pd_field *f)
+{
+	(void)f;
+	((struct facts *)ctx)->depth++;
+}
+
+static void leave(void *ctx, const struct pd_field *f)
+{
+	(void)f;
+	((struct facts *)ctx)->depth--;
+}
+
+void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const struct pd_attr *a)
+{
+	static const struct pd_visitor visitor = { .size = sizeof(visitor), .number = take_number,
+						   .enter = enter, .leave = leave };
+	struct facts facts = { .type = UINT64_MAX };
+
+	pd_attr_visit(r, a, &visitor, &facts);
+	*w = (struct pp_weigher){ .period = facts.frequency ? 0 : facts.period,
+				  .frequency = facts.frequency };
+	snprintf(w->name, sizeof(w->name), "%s", pd_attr_name(a));
+	w->is_switch = strncmp(w->name, "sched:sched_switch", 18) == 0;
+	w->is_tracepoint = facts.type == TYPE_OF_TRACEPOINT;
+	w->is_time = (facts.type == TYPE_OF_SOFTWARE &&
+		      (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK)) ||
+		     strcmp(w->name, "offcpu-time") == 0;
+	w->is_read = facts.sample_type & PD_SAMPLE_READ;
+	w->copies_stacks = facts.sample_type & PD_SAMPLE_REGS_USER;
+	w->has_call_stacks = pd_attr_has_call_stacks(a);
+	w->is_inherited = facts.flags & FLAG_INHERIT;
+	w->max_stack = (uint32_t)facts.max_stack;
+	w->has_no_weight = facts.frequency && !w->is_read &&
+			   !(facts.sample_type & PD_SAMPLE_PERIOD);
+	if (w->has_no_weight)
+		w->is_time = false;
+}
+
+uint64_t pp_weigh(const struct pp_weigher *w, const struct pd_fields *sample)
+{
+	if (sample->has & PD_HAS_PERIOD)
+		return sample->period;
+	return w->period ? w->period : 1;
+}

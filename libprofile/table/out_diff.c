@@ -1,0 +1,195 @@
+/* out_diff.c - a table of how two recordings differ: the share of each function before and after.
+ *
+ * Functions are the same if their names and the last parts of their images' paths are, so that
+ * other builds and directories compare. Shares, if sums are not asked for: recordings differ in
+ * length.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/rows.h"
+
+struct change {
+	double before, after;	/* percent of all; or sums, those of clocks in ms */
+	const struct pp_profile *of;	/* whose strings the function has */
+	const struct pp_named *function;
+};
+
+struct diff {
+	struct change *changes;
+	size_t nr;
+	double whole;		/* 100; or the larger of the sums */
+	bool is_sums;
+};
+
+static int compare_bytes(struct pd_bytes a, struct pd_bytes b)
+{
+	const size_t size = a.size < b.size ? a.size : b.size;
+	const int order = size ? memcmp(a.data, b.data, size) : 0;
+
+	return order ? order : a.size < b.size ? -1 : a.size > b.size;
+}
+
+static struct pd_bytes name_of(const struct change *c)
+{
+	return pp_strings_at(&c->of->strings, c->function->name);
+}
+
+static struct pd_bytes image_of(const struct change *c)
+{
+	return pp_image_text(c->of, c->function);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const int order = compare_bytes(name_of(a), name_of(b));
+
+	return order ? order : compare_bytes(image_of(a), image_of(b));
+}
+
+static double change_of(const struct change *c)
+{
+	return c->after - c->before;
+}
+
+static double size_of(const struct change *c)
+{
+	return change_of(c) < 0 ? -change_of(c) : change_of(c);
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+	const double x = size_of(a), y = size_of(b);
+
+	return x != y ? x > y ? -1 : 1 : compare_names(a, b);
+}
+
+static bool is_time(const struct pp_out *out, const struct pp_profile *p, size_t event)
+{
+	return p->events[event].weigher.is_time && out->o.measure == PP_BY_PERIOD;
+}
+
+/* Adds the shares of one recording. Returns 0, or -1 without memory. */
+static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, size_t event,
+		      bool is_after)
+{
+	const uint64_t all = pp_total(&p->merged[p->events[event].merged], out->o.measure);
+	const double scale = !d->is_sums ? 100.0 / (double)all : is_time(out, p, event) ? 1e-6 : 1;
+	struct pp_lines lines = { 0 };
+	const int ret = pp_lines_make(&lines, p, event, NULL);
+
+	if (d->is_sums && (double)all * scale > d->whole)
+		d->whole = (double)all * scale;
+	for (size_t i = 0; !ret && i < lines.nr; i++) {
+		const bool by_self = out->o.sort == PP_SORT_SELF;
+		const struct pp_line *s = &lines.items[i];
+		const uint64_t value = out->o.measure == PP_BY_PERIOD ?
+			by_self ? s->self_weight : s->total_weight :
+			by_self ? s->self_samples : s->total_samples;
+		struct change *c = &d->changes[d->nr];
+
+		if (!value)
+			continue;
+		*c = (struct change){ .of = p, .function = &p->functions[s->function] };
+		*(is_after ? &c->after : &c->before) = (double)value * scale;
+		d->nr++;
+	}
+	pp_lines_free(&lines);
+	return ret;
+}
+
+/* Joins the entries of one function, and puts the largest changes first. */
+static void join_shares(struct diff *d)
+{
+	size_t kept = 0;
+
+	qsort(d->changes, d->nr, sizeof(*d->changes), compare_names);
+	for (size_t i = 0; i < d->nr; i++) {
+		struct change *last = kept ? &d->changes[kept - 1] : NULL;
+
+		if (last && compare_names(last, &d->changes[i]) == 0) {
+			last->before += d->changes[i].before;
+			last->after += d->changes[i].after;
+		} else {
+			d->changes[kept++] = d->changes[i];
+		}
+	}
+	d->nr = kept;
+	qsort(d->changes, d->nr, sizeof(*d->changes), compare_changes);
+}
+
+static void put_head(struct pp_out *out, const struct diff *d)
+{
+	const char *by = out->o.sort == PP_SORT_SELF ? "self" : "total";
+
+	if (d->is_sums)
+		pp_printf(out, "\n%15s %15s %15s  function, by %s%s\n", "before", "after",
+			  "change", by,
+			  is_time(out, out->p, out->o.event) ? ", in ms" : "");
+	else
+		pp_printf(out, "\n  before     after    change  function, by %s\n", by);
+}
+
+static void put_change(struct pp_out *out, const struct diff *d, const struct change *c)
+{
+	const double part = change_of(c) / d->whole;
+	const bool is_red = out->o.colors == PP_COLORS && part >= 0.005;
+	const bool is_green = out->o.colors == PP_COLORS && part <= -0.005;
+	const char *color = is_red ? "\033[31m" : is_green ? "\033[32m" : "";
+	const char *end = *color ? "\033[0m" : "";
+	const int digits = is_time(out, out->p, out->o.event) ? 3 : 0;
+	const size_t room = d->is_sums ? 74 : 56;	/* columns of the rest */
+
+	if (d->is_sums)
+		pp_printf(out, "%15.*f %15.*f %s%+15.*f%s  ", digits, c->before, digits, c->after,
+			  color, digits, change_of(c), end);
+	else
+		pp_printf(out, "%6.2f %%  %6.2f %%  %s%+7.2f%s  ", c->before, c->after, color,
+			  change_of(c), end);
+	pp_put_name(out, name_of(c), out->o.columns > room + 20 ? out->o.columns - room : 0);
+	pp_put_text(out, "  ");
+	pp_put_name(out, pp_image_text(c->of, c->function), out->o.columns ? 22 : 0);
+	pp_put_text(out, "\n");
+}
+
+static void put_changes(struct pp_out *out, const struct diff *d)
+{
+	const size_t shown = out->o.rows && out->o.rows < d->nr ? out->o.rows : d->nr;
+	size_t i;
+
+	put_head(out, d);
+	for (i = 0; i < shown; i++) {
+		if (size_of(&d->changes[i]) * 10000 < out->o.min_permyriad * d->whole)
+			break;
+		put_change(out, d, &d->changes[i]);
+	}
+	if (i < d->nr)
+		pp_printf(out, "%zu more function%s\n", d->nr - i, pp_plural(d->nr - i));
+}
+
+int pp_write_diff(struct pp_out *out)
+{
+	struct pp_profile *p = out->p, *base = out->o.base;
+	const size_t room = p->nr_functions + base->nr_functions, event = pp_main_event(base);
+	struct diff d = { .changes = pp_memory_zeroed(&p->memory, room, sizeof(*d.changes)),
+			  .is_sums = out->o.compare == PP_COMPARE_SUMS };
+	int ret = -1;
+
+	d.whole = d.is_sums ? 0 : 100;
+	if (d.changes && !add_shares(&d, out, base, event, false) &&
+	    !add_shares(&d, out, p, out->o.event, true)) {
+		struct pp_out before = { .p = base, .o = out->o, .to = out->to };
+
+		before.o.event = event;
+		before.o.title = out->o.base_title;
+		pp_put_summary(&before);
+		pp_put(out, before.buffer, before.used);
+		pp_put_summary(out);
+		join_shares(&d);
+		put_changes(out, &d);
+		ret = before.error;
+	}
+	pp_memory_free(&p->memory, d.changes, room, sizeof(*d.changes));
+	return ret;
+}

@@ -1,0 +1,122 @@
+/* out_table.c - the table of functions for other programs: CSV and JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "encoding/json.h"
+#include "table/rows.h"
+
+/* A field in quotes. A text that a spreadsheet would take for a formula begins with a quote. */
+static void put_csv_string(struct pp_out *out, struct pd_bytes text)
+{
+	pp_put_text(out, text.size && strchr("=+-@", *text.data) ? "\"'" : "\"");
+	while (text.size) {
+		const uint8_t *quote = memchr(text.data, '"', text.size);
+		const size_t size = quote ? (size_t)(quote - text.data) + 1 : text.size;
+		struct pd_bytes part = { text.data, quote ? size - 1 : size };
+
+		pp_put_name(out, part, 0);
+		if (quote)
+			pp_put_text(out, "\"\"");
+		text = (struct pd_bytes){ text.data + size, text.size - size };
+	}
+	pp_put_text(out, "\"");
+}
+
+static const enum pp_key functions[PP_NR_KEYS] = { PP_KEY_SYMBOL, PP_KEY_IMAGE };
+
+static const enum pp_key *keys_of(const struct pp_out *out)
+{
+	return out->o.keys[0] ? out->o.keys : functions;
+}
+
+/* Paths are whole here. */
+static struct pd_bytes text_of(const struct pp_rows *rows, const struct pp_row *row,
+			       enum pp_key key)
+{
+	const struct pp_strings *s = &rows->lines.p->strings;
+
+	if (key == PP_KEY_SYMBOL)
+		return pp_strings_at(s, row->function->name);
+	if (key == PP_KEY_LINE)
+		return pp_strings_at(s, row->function->place);
+	return key == PP_KEY_IMAGE ? pp_strings_at(s, row->function->image) :
+				     pp_row_text(rows, row, key);
+}
+
+static void put_csv(struct pp_out *out, const struct pp_rows *rows)
+{
+	const enum pp_key *keys = keys_of(out);
+	char hex[PP_BUILD_ID_TEXT];
+
+	for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++)
+		pp_printf(out, "%s%s,", pp_key_word(keys[i]),
+			  keys[i] == PP_KEY_IMAGE ? ",build_id" : "");
+	pp_put_text(out, "self,total,samples\n");
+	for (size_t k = 0; k < rows->lines.nr; k++) {
+		const struct pp_row *r = &rows->items[k];
+
+		for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++) {
+			put_csv_string(out, text_of(rows, r, keys[i]));
+			if (keys[i] == PP_KEY_IMAGE)
+				pp_printf(out, ",%s", pp_build_id_of(out->p, r->function, hex));
+			pp_put_text(out, ",");
+		}
+		pp_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", r->self, r->total,
+			  r->line->self_samples);
+	}
+}
+
+static void put_json_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
+{
+	const enum pp_key *keys = keys_of(out);
+	char hex[PP_BUILD_ID_TEXT];
+
+	for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++) {
+		const struct pd_bytes text = text_of(rows, r, keys[i]);
+
+		pp_printf(out, "\"%s\":", pp_key_word(keys[i]));
+		if (!pp_key_is_number(keys[i]))
+			pp_json_string(out, text);
+		else if (text.size && *text.data != '[')
+			pp_put(out, (const char *)text.data, text.size);
+		else
+			pp_put_text(out, "null");
+		pp_put_text(out, ",");
+		if (keys[i] == PP_KEY_IMAGE && *pp_build_id_of(out->p, r->function, hex))
+			pp_printf(out, "\"build_id\":\"%s\",", hex);
+	}
+	pp_printf(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
+		  r->self, r->total, r->line->self_samples);
+}
+
+static void put_json(struct pp_out *out, const struct pp_rows *rows)
+{
+	const struct pp_profile *p = out->p;
+	const struct pp_counted_event *e = &p->events[out->o.event];
+	const struct pp_merged *root = &p->merged[e->merged];
+	const bool is_time = e->weigher.is_time && out->o.measure == PP_BY_PERIOD;
+
+	pp_put_text(out, "{\"event\":");
+	pp_json_text(out, e->weigher.name);
+	pp_printf(out, ",\"unit\":\"%s\",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"rows\":[",
+		  is_time ? "ns" : "count", pp_total(root, out->o.measure), root->total_samples);
+	for (size_t i = 0; i < rows->lines.nr; i++) {
+		pp_put_text(out, i ? ",\n{" : "\n{");
+		put_json_row(out, rows, &rows->items[i]);
+	}
+	pp_put_text(out, "\n]}\n");
+}
+
+int pp_write_table(struct pp_out *out)
+{
+	struct pp_rows rows = { 0 };
+	const int ret = pp_rows_make(&rows, out);
+
+	if (!ret && out->o.format == PP_CSV)
+		put_csv(out, &rows);
+	else if (!ret)
+		put_json(out, &rows);
+	pp_rows_free(&rows);
+	return ret;
+}

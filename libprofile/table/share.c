@@ -1,0 +1,39 @@
+/* share.c - the share of the samples that have a function in their stacks. */
+#include <fnmatch.h>
+
+#include "encoding/out.h"
+
+static bool matches(const struct pp_profile *p, uint32_t node, const char *glob)
+{
+	const struct pp_named *f = &p->functions[p->merged[node].function];
+
+	return f->kind != PP_KIND_THREAD && f->kind != PP_KIND_EVENT &&
+	       fnmatch(glob, (const char *)pp_strings_at(&p->strings, f->name).data, 0) == 0;
+}
+
+/* Returns the node after all that is below `at`, or PP_NONE. */
+static uint32_t next_beside(const struct pp_profile *p, uint32_t root, uint32_t at)
+{
+	while (at != root && p->merged[at].next == PP_NONE)
+		at = p->merged[at].parent;
+	return at == root ? PP_NONE : p->merged[at].next;
+}
+
+double pp_share(const struct pp_profile *p, size_t event, const char *glob, enum pp_measure by)
+{
+	const uint32_t root = event < p->nr_events ? p->events[event].merged : PP_NONE;
+	uint64_t all, sum = 0;
+	uint32_t at = root;
+
+	if (root == PP_NONE)
+		return 0;
+	all = pp_total(&p->merged[root], by);
+	/* below a match nothing counts once more */
+	while (at != PP_NONE) {
+		const bool is_match = matches(p, at, glob);
+
+		sum += is_match ? pp_total(&p->merged[at], by) : 0;
+		at = is_match ? next_beside(p, root, at) : pp_next_below(p, root, at);
+	}
+	return all ? 100.0 * (double)sum / (double)all : 0;
+}

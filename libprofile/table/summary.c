@@ -1,0 +1,228 @@
+/* summary.c - the lines above a table: what was recorded, and whether it can be trusted. */
+#include <inttypes.h>
+
+#include "encoding/out.h"
+#include "merge/turn.h"
+
+#define NS 1e9
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void put_first_line(struct pp_out *out, const struct pp_counted_event *e)
+{
+	const struct pp_counts *c = &out->p->counts;
+	const double wall = c->first == PD_NO_TIME ? 0 : (double)(c->last - c->first) / NS;
+
+	if (out->o.title)
+		pp_printf(out, "%s   ", out->o.title);
+	pp_printf(out, "%" PRIu64 " sample%s of ", e->samples, pp_plural(e->samples));
+	pp_put_name(out, pp_bytes(e->weigher.name), 0);
+	if (e->weigher.is_time)
+		pp_printf(out, ": %.3f s%s", (double)e->weight / NS,
+			  e->weigher.is_off_cpu ? "" : " of CPU");
+	else if (!e->weigher.has_no_weight)
+		pp_printf(out, ": %" PRIu64 " counted", e->weight);
+	if (wall > 0)
+		pp_printf(out, " in %.3f s", wall);
+	pp_printf(out, ", %zu thread%s", out->p->nr_threads, pp_plural(out->p->nr_threads));
+	if (e->weigher.is_time && !e->weigher.is_off_cpu && wall > 0)
+		pp_printf(out, ", %.2f CPUs", (double)e->weight / NS / wall);
+	pp_printf(out, "; %" PRIu64 " lost, %" PRIu64 " throttled\n", c->lost, c->throttled);
+}
+
+/* Shares of the stacks' innermost functions. */
+static void put_shares(struct pp_out *out, const struct pp_counted_event *e)
+{
+	static const char *const words[] = { "kernel", "program", "libraries", "JIT", "inlined",
+					     "unknown" };
+	const struct pp_profile *p = out->p;
+	const uint64_t all = e->weight - e->idle_weight;
+	uint64_t kinds[PP_KIND_CUT + 1] = { 0 }, named = 0;
+
+	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i)) {
+		const struct pp_named *f = &p->functions[p->merged[i].function];
+
+		kinds[f->kind] += pp_weight_in(p, i);
+		if (f->kind <= PP_KIND_UNKNOWN && f->why == PD_WHY_FOUND)
+			named += pp_weight_in(p, i);
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (kinds[i])
+			pp_printf(out, "%s %.1f %%  ", words[i], percent(kinds[i], all));
+	pp_printf(out, "·  names: %.0f %%", percent(named, all));
+	if (p->counts.chains)
+		pp_printf(out, "  ·  stacks: %.1f %% cut",
+			  percent(p->counts.cut + p->counts.copies_cut, p->counts.chains));
+	pp_put_text(out, "\n");
+}
+
+/* Each reason to distrust the profile, with what helps. */
+static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
+{
+	const struct pp_counts *c = &out->p->counts;
+
+	if (c->is_unfinished)
+		pp_put_text(out, "the recording is unfinished, its end is missing: prepair writes "
+			    "a whole one of what is there\n");
+	if (c->lost)
+		pp_printf(out, "%" PRIu64 " records are lost: record with a larger buffer, "
+			  "-m 4M, or a lower frequency\n", c->lost);
+	if (c->throttled)
+		pp_printf(out, "the kernel throttled the event %" PRIu64 " times: record with a "
+			  "lower frequency, -F 1000\n", c->throttled);
+	if (c->small)
+		pp_printf(out, "%" PRIu64 " samples are in [small]: give more --memory\n",
+			  c->small);
+	if (e->running < e->enabled)
+		pp_printf(out, "the event was counted %.0f %% of the time, it took turns with "
+			  "others: record fewer events\n", percent(e->running, e->enabled));
+}
+
+static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *e)
+{
+	const struct pp_counts *c = &out->p->counts;
+	const unsigned int most = e->weigher.max_stack ? e->weigher.max_stack :
+							   PP_KERNEL_STACK_MAX;
+
+	if (!c->chains)
+		pp_put_text(out, "no call graphs: record with -g\n");
+	else if (c->lone * 2 > c->chains)
+		pp_printf(out, "%.0f %% of the stacks are one function: record with --call-graph "
+			  "dwarf\n", percent(c->lone, c->chains));
+	if (percent(c->copies_short, c->chains) >= 1)
+		pp_printf(out, "%.1f %% of the stacks reach beyond what was copied of them: record "
+			  "with --call-graph dwarf,65528\n", percent(c->copies_short, c->chains));
+	if (percent(c->cut, c->chains) < 1)
+		return;
+	pp_printf(out, "%.1f %% of the stacks are cut at %u addresses: record with "
+		  "--max-stack %u", percent(c->cut, c->chains), most, most * 4);
+	if (most * 4 > PP_KERNEL_STACK_MAX)
+		pp_printf(out, ", after sysctl kernel.perf_event_max_stack=%u", most * 4);
+	pp_put_text(out, "\n");
+}
+
+static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_event *e)
+{
+	const uint64_t timer = pp_phase_timer(&out->p->phase);
+
+	if (e->idle_samples && e->samples)
+		pp_printf(out, "idle: %.1f %% of the samples' weight, left out\n",
+			  percent(e->idle_weight, e->weight));
+	if (timer)
+		pp_printf(out, "the samples are in lockstep with a timer of %.1f ms: work at "
+			  "that rate is counted wrong; record with -F 997\n",
+			  (double)timer / 1e6);
+	if (e->weigher.is_off_cpu && out->p->offcpu.approximate)
+		pp_printf(out, "%" PRIu64 " waits are shown at the stack of the last sample before "
+			  "them: record with precord --off-cpu where tracepoints are allowed\n",
+			  out->p->offcpu.approximate);
+	if (e->weigher.has_no_weight)
+		pp_put_text(out, "the samples have no periods: each counts 1\n");
+}
+
+static void put_other_events(struct pp_out *out)
+{
+	const struct pp_profile *p = out->p;
+
+	for (size_t i = 0; i < p->nr_events; i++) {
+		const struct pp_counted_event *e = &p->events[i];
+
+		if (i == out->o.event || !e->samples)
+			continue;
+		pp_printf(out, "also recorded: %" PRIu64 " sample%s of ", e->samples,
+			  pp_plural(e->samples));
+		pp_put_name(out, pp_bytes(e->weigher.name), 0);
+		pp_put_text(out, e->weigher.is_read ? " (in the same group)\n" :
+			    " (-e shows them)\n");
+	}
+}
+
+/* Returns what gives names to the functions of an image; NULL: nothing does. */
+static const char *help_of(enum pd_why why)
+{
+	switch (why) {
+	case PD_WHY_NO_SYMBOLS:
+	case PD_WHY_NO_SYMBOL:
+		return "it is stripped; install its debug symbols (Debian: find-dbgsym-packages "
+		       "names the package)";
+	case PD_WHY_NO_FILE:
+		return "the file is not here; --sysroot DIR has the other machine's";
+	case PD_WHY_MISMATCH:
+		return "the file here is another build; --debug-dir DIR has the recorded one";
+	case PD_WHY_JIT_NO_MAP:
+		return "its compiler wrote no map; node --perf-basic-prof, java "
+		       "-XX:+DumpPerfMapAtExit";
+	case PD_WHY_KPTR_RESTRICT:
+		return "kernel addresses are hidden; record as root, or after sysctl "
+		       "kernel.kptr_restrict=0";
+	case PD_WHY_NO_KERNEL:
+		return "the kernel's symbols are not here; --kallsyms FILE has them";
+	case PD_WHY_FOREIGN_NAMESPACE:
+		return "the file is in a container; --sysroot /proc/PID/root has it";
+	case PD_WHY_NO_MAP:
+	case PD_WHY_NO_PID:
+		return "the addresses are in no recorded map; record from the start of the program";
+	case PD_WHY_MAPS_LOST:
+		return "the records of its maps are lost; record with a larger buffer, -m 4M";
+	default:
+		return NULL;
+	}
+}
+
+struct unnamed {
+	uint64_t weight;
+	const struct pp_named *function;
+};
+
+/* Sums the self weights without a name by image, and returns the heaviest. */
+static struct unnamed find_unnamed(struct pp_out *out, const struct pp_counted_event *e)
+{
+	struct pp_profile *p = out->p;
+	uint64_t *sums = pp_memory_zeroed(&p->memory, p->strings.nr, sizeof(*sums));
+	struct unnamed most = { 0 };
+
+	if (!sums)
+		return most;
+	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i)) {
+		const struct pp_named *f = &p->functions[p->merged[i].function];
+
+		if (f->kind > PP_KIND_UNKNOWN || f->why == PD_WHY_FOUND || !help_of(f->why))
+			continue;
+		sums[f->image] += pp_weight_in(p, i);
+		if (sums[f->image] > most.weight)
+			most = (struct unnamed){ sums[f->image], f };
+	}
+	pp_memory_free(&p->memory, sums, p->strings.nr, sizeof(*sums));
+	return most;
+}
+
+static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
+{
+	const struct unnamed u = find_unnamed(out, e);
+	const double share = percent(u.weight, e->weight - e->idle_weight);
+	struct pd_bytes image;
+
+	if (share < 1)
+		return;
+	image = pp_strings_at(&out->p->strings, u.function->image);
+	pp_printf(out, "no names for %.1f %%, in ", share);
+	pp_put_name(out, image.size ? image : pp_bytes("unknown memory"), 0);
+	pp_printf(out, ": %s\n", help_of(u.function->why));
+}
+
+void pp_put_summary(struct pp_out *out)
+{
+	const struct pp_counted_event *e = &out->p->events[out->o.event];
+
+	put_first_line(out, e);
+	put_shares(out, e);
+	put_losses(out, e);
+	put_stack_doubts(out, e);
+	put_sampling_doubts(out, e);
+	if (out->p->options.namer)
+		put_unnamed(out, e);
+	put_other_events(out);
+}
