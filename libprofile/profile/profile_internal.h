@@ -64,8 +64,8 @@ struct pp_place {
 
 struct pp_stack;
 
-/* Gets each sample in place of the tree; it counts as `weight` of an event. `take` returns PD_OK, or
- * why no more samples are added. */
+/* Gets each sample in place of the tree; it counts as `weight` of an event. `take` returns PD_OK,
+ * or why no more samples are added. */
 struct pp_each_sample {
 	enum pd_code (*take)(void *ctx, struct pd_reader *r, const struct pd_fields *sample,
 			     const struct pp_stack *stack, const struct pp_counted_event *event,
