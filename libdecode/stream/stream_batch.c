@@ -6,6 +6,8 @@
 #define HEADER PD_RECORD_HEADER_SIZE
 #define CACHE_LINE 64
 #define FETCH_AHEAD 4096	/* the hardware prefetcher stops at the end of a page */
+#define LARGE_AHEAD 4		/* records */
+#define LARGE_LINES 5		/* of a large record's head: up to the size of a copied stack */
 
 /* Bytes to be framed. */
 struct span {
@@ -136,15 +138,15 @@ static inline bool may_be_simple(const struct head *h)
  * because gcc removes a function that only prefetches.) */
 static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *data, uint16_t size)
 {
-	const uintptr_t at = (uintptr_t)data, head = at + 2 * (size_t)size;
+	const uintptr_t at = (uintptr_t)data, head = at + LARGE_AHEAD * (size_t)size;
 
 	if (size < PD_RESYNC_UNUSUAL) {
 		__builtin_prefetch((const void *)(size < 2 * CACHE_LINE ? at + FETCH_AHEAD :
 									  at + 32 * (size_t)size));
 		return;
 	}
-	for (uintptr_t line = head - CACHE_LINE; line < head + 4 * CACHE_LINE; line += CACHE_LINE)
-		__builtin_prefetch((const void *)line);
+	for (int i = -1; i < LARGE_LINES; i++)	/* the one before has the end of another record */
+		__builtin_prefetch((const void *)(head + (uintptr_t)(i * CACHE_LINE)));
 }
 
 static void frame_batch(struct pd_stream *s, struct span in, struct pd_batch *batch)
