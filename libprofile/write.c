@@ -3,33 +3,38 @@
 
 #include <string.h>
 
-/* The writer of each format; `packed` is one whose output is packed with gzip. */
+static int write_top(struct pp_out *out)
+{
+	return out->o.base ? pp_write_diff(out) : pp_write_top(out);
+}
+
+/* The writer of each format, and whether it is compressed if that is left to it. */
 static const struct writer {
-	int (*plain)(struct pp_out *);
-	int (*packed)(struct pp_out *);
+	int (*write)(struct pp_out *);
+	enum pp_compression compression;
 } writers[] = {
-	[PP_FOLDED] = { .plain = pp_write_folded },
-	[PP_TOP] = { .plain = pp_write_top },
-	[PP_TREE] = { .plain = pp_write_tree },
-	[PP_FLAMEGRAPH] = { .plain = pp_write_page },
-	[PP_PPROF] = { .packed = pp_write_pprof },
-	[PP_CSV] = { .plain = pp_write_table },
-	[PP_JSON] = { .plain = pp_write_table },
-	[PP_SVG] = { .plain = pp_write_svg },
-	[PP_CALLGRIND] = { .plain = pp_write_callgrind },
-	[PP_FIREFOX] = { .packed = pp_write_firefox },
-	[PP_SPEEDSCOPE] = { .plain = pp_write_speedscope },
-	[PP_CHROME] = { .plain = pp_write_chrome },
-	[PP_OTLP] = { .plain = pp_write_otlp },
+	[PP_FOLDED] = { pp_write_folded },
+	[PP_TOP] = { write_top },
+	[PP_TREE] = { pp_write_tree },
+	[PP_FLAMEGRAPH] = { pp_write_page },
+	[PP_PPROF] = { pp_write_pprof, PP_COMPRESSED },
+	[PP_CSV] = { pp_write_table },
+	[PP_JSON] = { pp_write_table },
+	[PP_SVG] = { pp_write_svg },
+	[PP_CALLGRIND] = { pp_write_callgrind },
+	[PP_FIREFOX] = { pp_write_firefox, PP_COMPRESSED },
+	[PP_SPEEDSCOPE] = { pp_write_speedscope },
+	[PP_CHROME] = { pp_write_chrome },
+	[PP_OTLP] = { pp_write_otlp },
 };
 
 static int write_format(struct pp_out *out)
 {
 	const struct writer *w = &writers[out->o.format];
+	const enum pp_compression chosen = out->o.compression ? out->o.compression :
+								    w->compression;
 
-	if (out->o.format == PP_TOP && out->o.base)
-		return pp_write_diff(out);
-	return w->packed ? pp_write_gzip(out, w->packed) : w->plain(out);
+	return chosen == PP_COMPRESSED ? pp_write_gzip(out, w->write) : w->write(out);
 }
 
 int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to)

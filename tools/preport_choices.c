@@ -84,6 +84,7 @@ struct pp_write choices_write(const struct choices *c)
 		.marks = c->marks, .labels = c->labels,
 		.names = s->raw_names ? PP_NAMES_WHOLE : PP_NAMES_SHORT,
 		.compare = s->absolute ? PP_COMPARE_SUMS : PP_COMPARE_SHARES,
+		.compression = format_compression(s->output),
 	};
 
 	memcpy(o.keys, c->table.keys, sizeof(o.keys));
@@ -138,6 +139,8 @@ static enum cli_exit prepare_script(struct choices *c)
 {
 	const struct settings *s = c->s;
 
+	if (c->format->is_script && format_compression(s->output) == PP_COMPRESSED)
+		return cli_usage(&preport, "-f script is not compressed: it can be piped to gzip");
 	if ((s->fields || s->ns || s->header) && !c->format->is_script)
 		return cli_usage(&preport, "'--%s' is for -f script", s->fields ? "fields" :
 				 s->ns ? "ns" : "header");

@@ -11,7 +11,7 @@ enum { UNSET = 99 };	/* of options with a choice, which the user has not made */
 struct format {
 	enum pp_format format;
 	enum format_use use;
-	const char *ends[2];	/* of names of outputs */
+	const char *ends[3];	/* of names of outputs, also before .gz */
 	const char *file;	/* written if standard output is a terminal */
 	enum pp_keep keep;
 	uint32_t groups;	/* without --group */
@@ -25,6 +25,9 @@ extern const char *const format_words[];
 /* Returns the format of a word, or if it is UNSET the one that an output's name selects; it may be
  * NULL. */
 const struct format *format_choose(unsigned int word, const char *output);
+
+/* Returns whether a file of this name is compressed; it may be NULL. */
+enum pp_compression format_compression(const char *output);
 
 /* Returns the layout that was chosen, or if it is UNSET that of an output's name, which may be
  * NULL. */

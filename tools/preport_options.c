@@ -20,7 +20,8 @@ static const struct cli_option options[] = {
 	INPUT_OPTION(settings),
 	CLI_GROUP("Output"),
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE (default: standard output)"),
+		   "write to FILE, compressed if its name ends in .gz (default: standard "
+		   "output)"),
 	CLI_CHOICE('f', "format", NULL, settings, format, format_words,
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
 		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "

@@ -25,7 +25,7 @@ def test_the_line_says_what_is_in_the_file(recording, tmp_path):
     ("callgrind.out.x", "kcachegrind PATH"), ("x.otlp", None), ("x.csv", None),
     ("x.perf.txt", None), ("x.firefox.json.gz", "https://profiler.firefox.com"),
     ("x.speedscope.json", "https://www.speedscope.app"),
-    ("x.trace.json", "https://ui.perfetto.dev")])
+    ("x.trace.json.gz", "https://ui.perfetto.dev")])
 def test_the_line_that_opens_the_file(recording, tmp_path, name, opens):
     status, said = on_terminal("-o", tmp_path / name, recording)
     lines = said.splitlines()

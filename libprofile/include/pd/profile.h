@@ -299,6 +299,13 @@ enum pp_compare {
 	PP_COMPARE_SUMS,	/* in the page shares, too, but of the larger total */
 };
 
+/* Whether a file is compressed, with gzip. */
+enum pp_compression {
+	PP_COMPRESSION_OF_FORMAT,	/* PP_PPROF and PP_FIREFOX are, the others not */
+	PP_COMPRESSED,
+	PP_NOT_COMPRESSED,
+};
+
 enum pp_theme { PP_THEME_OF_SYSTEM, PP_THEME_LIGHT, PP_THEME_DARK };
 enum pp_colors { PP_PLAIN, PP_COLORS };
 
@@ -326,6 +333,7 @@ struct pp_write {
 	enum pp_names names;	/* PP_FOLDED */
 	uint32_t labels;	/* PP_PPROF: of enum pp_label */
 	enum pp_compare compare;	/* PP_TOP, PP_FLAMEGRAPH, with `base` */
+	enum pp_compression compression;
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
 
