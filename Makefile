@@ -198,16 +198,18 @@ $(B)/libdecode.a: $(LIB_OBJ)
 $(B)/libpdsymbols.a: $(SYM_OBJ)
 $(B)/libpdprofile.a: $(PROFILE_OBJ)
 $(B)/libpdcolumns.a: $(COLUMNS_OBJ)
-# The page as a string: its parts joined, without comments, the indentation of lines, and the ends of
-# those that go on after a brace, semicolon or comma.
+# The page as a string: its parts joined, without comments, the indentation of lines, the ends of those
+# that end with a bracket, semicolon or comma, and blanks around operators in lines without a text.
 PAGE := libprofile/page
 PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,data tree text colors draw time table search main)
 $(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS) Makefile
 	@mkdir -p $(@D)
 	$(Q)cat $(PAGE_SCRIPTS) | sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' \
-		-e '/^$$/d' | sed -e ':a' -e 'N' -e '$$!ba' -e 's/\([{;,]\)\n[[:blank:]]*/\1/g' > $(@D)/page.js
+		-e '/^$$/d' -e '/^[][A-Za-z0-9_.,;:?=+*<>!&|(){}$$%~[:blank:]-]*$$/{s/ \([-+*=<>!&|?:{%]\{1,3\}\) /\1/g' \
+		-e 's/\([,;]\) /\1/g;s/ {$$/{/' -e '}' | sed -e ':a' -e 'N' -e '$$!ba' -e 's/\([{;,)}]\)\n[[:blank:]]*/\1/g' > $(@D)/page.js
+	$(Q)sed 's/ *\([{}]\) */\1/g; s/\([:;,]\) /\1/g' $(PAGE)/page.css > $(@D)/page.css
 	$(Q)(echo '#include "page/page.h"'; echo 'const char pp_page[] ='; \
-		sed -e '/@STYLE@/{r $(PAGE)/page.css' -e 'd;}' -e '/@SCRIPT@/{r $(@D)/page.js' -e 'd;}' $< | \
+		sed -e '/@STYLE@/{r $(@D)/page.css' -e 'd;}' -e '/@SCRIPT@/{r $(@D)/page.js' -e 'd;}' $< | \
 		sed 's/^[[:blank:]]*//; s/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';') > $@
 $(B)/obj/libprofile/page/page.o: $(B)/gen/page.c $(B)/flags
 	@mkdir -p $(@D)

@@ -15,15 +15,22 @@ enum pp_kind {
 	PP_KIND_UNKNOWN,
 	PP_KIND_THREAD,		/* a task's name or number */
 	PP_KIND_NOTE,		/* "[small]" */
+	PP_KIND_WAIT,		/* "[blocked]": the stacks below are of a thread that waits */
 	PP_KIND_EVENT,		/* these three are merged into their parents */
 	PP_KIND_IDLE,		/* the stacks below are of pid 0 */
 	PP_KIND_CUT,		/* and below here are cut */
 };
 
+/* Returns whether frames of a kind are part of a stack, not a group above it. */
+static inline bool pp_is_in_stack(uint8_t kind)
+{
+	return kind <= PP_KIND_UNKNOWN || kind == PP_KIND_NOTE || kind == PP_KIND_WAIT;
+}
+
 struct pp_frame {
 	struct pd_location at;	/* of the first such address */
 	int32_t pid;		/* of the first sample; part of the key in memory without a file */
-	uint32_t text;		/* of THREAD, NOTE: in the strings; of EVENT: the event */
+	uint32_t text;		/* of THREAD, NOTE, WAIT: in the strings; of EVENT: the event */
 	uint8_t kind;
 };
 

@@ -60,7 +60,7 @@ static const struct pp_named *code_of(const struct pp_profile *p, uint32_t frame
 	if (step == p->first_step[frame + 1])
 		return NULL;
 	f = &p->functions[p->steps[step].function];
-	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE ? f : NULL;
+	return pp_is_in_stack(f->kind) ? f : NULL;
 }
 
 uint32_t pp_location_of(struct pp_mappings *m, uint32_t frame)

@@ -71,7 +71,7 @@ static struct cost *cost_of(struct graph *g, uint32_t function, uint32_t line, u
 
 static bool is_function(const struct pp_named *f)
 {
-	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE;
+	return pp_is_in_stack(f->kind);
 }
 
 static int add_cost(struct graph *g, const struct pp_step *step, uint32_t callee, uint32_t stack)

@@ -16,9 +16,7 @@ enum { VISIBLE_THREADS = 15 };
 
 static bool is_code(const struct pp_profile *p, const struct pp_step *step)
 {
-	const struct pp_named *f = &p->functions[step->function];
-
-	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE;
+	return pp_is_in_stack(p->functions[step->function].kind);
 }
 
 static void number_frames(struct pp_firefox *c)
@@ -149,12 +147,12 @@ static void put_frame_depth(struct pp_firefox *c, const struct pp_frame *f, uint
 static void put_frame_category(struct pp_firefox *c, const struct pp_frame *f, uint32_t depth,
 			       const struct pp_step *step)
 {
-	/* by enum pp_kind: Other is 0, Kernel 1, User 2, Library 3, JIT 4, Inlined 5 */
+	/* by enum pp_kind: Other is 0, Kernel 1, User 2, Library 3, JIT 4, Inlined 5, Off-CPU 6 */
 	const uint8_t kind = c->out->p->functions[step->function].kind;
 
 	(void)f;
 	(void)depth;
-	pp_printf(c->out, "%d", kind <= PP_KIND_INLINED ? kind + 1 : 0);
+	pp_printf(c->out, "%d", kind <= PP_KIND_INLINED ? kind + 1 : kind == PP_KIND_WAIT ? 6 : 0);
 }
 
 static void put_frame_function(struct pp_firefox *c, const struct pp_frame *f, uint32_t depth,

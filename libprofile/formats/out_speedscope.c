@@ -70,7 +70,7 @@ static int add_parts(struct encoding *c, uint32_t track, struct part *sums)
 
 static bool is_function(const struct pp_named *f)
 {
-	return f->kind <= PP_KIND_UNKNOWN || f->kind == PP_KIND_NOTE;
+	return pp_is_in_stack(f->kind);
 }
 
 static void put_frames(struct encoding *c)

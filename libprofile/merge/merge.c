@@ -179,6 +179,7 @@ static uint32_t name_frame(struct merge *g, const struct pp_frame *f)
 		return add_step(g, add_function(g, &named), 0);
 	case PP_KIND_THREAD:
 	case PP_KIND_NOTE:
+	case PP_KIND_WAIT:
 		return add_step(g, add_function(g, &named), 0);
 	default:
 		return name_address(g, f);

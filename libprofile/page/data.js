@@ -1,7 +1,7 @@
 /* The file: a JSON text, the nodes in preorder, and the samples of each thread. */
 const $ = id => document.getElementById(id);
-const KINDS = ['kernel', 'program', 'library', 'JIT', 'inlined', 'unknown', 'thread', 'note', 'event'];
-const THREAD = 6;
+const KINDS = ['kernel', 'program', 'library', 'JIT', 'inlined', 'unknown', 'thread', 'note', 'off-CPU', 'event'];
+const UNKNOWN = 5, THREAD = 6, WAIT = 8;
 let file, whole, threads = [];
 
 async function unpack() {
@@ -56,7 +56,7 @@ function readNodes(number) {
 function markWaits(t) {
 	t.waits = new Uint8Array(t.count);
 	for (let i = 1; i < t.count; i++)
-		t.waits[i] = t.waits[t.parent[i]] || /^\[(blocked|preempted)/.test(nameOf(t, i));
+		t.waits[i] = t.waits[t.parent[i]] || file.functions[t.func[i]][2] === WAIT;
 }
 
 /* Each sample: us since the one before, node, weight. */

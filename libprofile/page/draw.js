@@ -107,6 +107,12 @@ function drawBox(g, t, n, x, y, w, alpha) {
 	g.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), NARROW), ROW - 1);
 	if (n < 0)
 		return;
+	if (dark && w < 4) {	/* dark frames on dark ground have a light edge */
+		g.globalAlpha *= 0.3;
+		g.fillStyle = colors.text;
+		g.fillRect(x, y, Math.min(w, 1), ROW - 1);
+		g.globalAlpha = matches && !hit ? alpha * 0.35 : alpha;
+	}
 	boxes.push([n, x, y, w, t]);
 	mark(g, t, n, x, y, w, hit);
 	if (w <= 26)
@@ -121,7 +127,7 @@ function drawBox(g, t, n, x, y, w, alpha) {
 /* What colors alone do not show: kinds, hits, and the selection. */
 function mark(g, t, n, x, y, w, hit) {
 	const kind = file.functions[t.func[n]][2];
-	if ((kind === 5 || kind === 4) && w > 8) {
+	if ((kind === UNKNOWN || kind === 4) && w > 8) {
 		const line = y + (kind === 4 ? 0.5 : ROW - 2.5);
 		g.strokeStyle = colors.text;
 		g.setLineDash(kind === 4 ? [2, 2] : [1, 5]);

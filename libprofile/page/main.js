@@ -28,6 +28,7 @@ function show() {
 	$('list').hidden = view !== 'table';
 	$('graph').hidden = view === 'table';
 	$('heat').hidden = view !== 'time';
+	$('main').dataset.view = view;
 	$('status').textContent = (range ? `${duration(range[0] * 1000)} to ${duration(range[1] * 1000)} of the time  —  ` : '') +
 		describe(tree, chosen, false);
 	if (view === 'table')
@@ -49,6 +50,8 @@ function showButtons() {
 	$('order').textContent = 'Order: ' + (byName ? 'name' : 'weight');
 	$('group').hidden = !file.functions.some(f => f[2] === THREAD);
 	$('group').textContent = 'Groups: ' + (grouped ? 'threads' : 'none');
+	$('color').hidden = !!file.base;
+	$('color').textContent = 'Colors: ' + coloring;
 	$('width').hidden = !file.base;
 	$('width').textContent = 'Width: ' + width;
 	$('theme').textContent = dark ? 'Light (D)' : 'Dark (D)';
@@ -67,6 +70,7 @@ function keepHash() {
 	set('g', !grouped && 'none');
 	set('m', measure && file.has_periods && 'samples');
 	set('w', width === 'after' ? '' : width);
+	set('k', coloring === 'kind' ? '' : coloring);
 	try { history.replaceState(null, '', '#' + hash); } catch { /* file: in some browsers */ }
 }
 
@@ -133,6 +137,7 @@ function back() {
 
 function reset() {
 	const was = range;
+	$('help').hidden = true;
 	range = null;
 	focus = chosen = 0;
 	past = [];
@@ -178,6 +183,8 @@ const keys = {
 	o: () => again(() => { byName = !byName; }),
 	g: () => again(() => { grouped = !grouped; }),
 	w: () => file.base && again(() => { width = WIDTHS[(WIDTHS.indexOf(width) + 1) % WIDTHS.length]; }),
+	k: () => { if (!file.base) { coloring = COLORINGS[(COLORINGS.indexOf(coloring) + 1) % COLORINGS.length]; chooseColors(); show(); } },
+	'?': () => { $('help').hidden = !$('help').hidden; },
 	d: () => { theme = dark ? 'light' : 'dark'; chooseColors(); show(); },
 	n: () => nextMatch(1), N: () => nextMatch(-1),
 	Escape: reset, Backspace: back, '/': () => $('find').focus(),
@@ -259,7 +266,7 @@ function listen() {
 	$('find').oninput = event => find(event.target.value);
 	for (const id of VIEWS)
 		$(id).onclick = () => setView(id);
-	for (const [id, key] of Object.entries({ measure: 'm', order: 'o', group: 'g', width: 'w', theme: 'd', reset: 'Escape' }))
+	for (const [id, key] of Object.entries({ measure: 'm', order: 'o', group: 'g', color: 'k', width: 'w', theme: 'd', reset: 'Escape', keys: '?' }))
 		$(id).onclick = keys[key];
 	listenToHeat();
 	addEventListener('keydown', onKey);
@@ -293,6 +300,7 @@ function readLink(wanted) {
 	byName = wanted.get('o') === 'name';
 	grouped = wanted.get('g') !== 'none';
 	width = WIDTHS.includes(wanted.get('w')) ? wanted.get('w') : 'after';
+	coloring = COLORINGS.includes(wanted.get('k')) ? wanted.get('k') : 'kind';
 	if (times && threads.length)
 		range = times.slice(1).map(Number);
 }

@@ -22,7 +22,7 @@ struct drawing {
 
 /* The light colors of the page, by enum pp_kind. */
 static const char *const colors[] = { "#ffce9d", "#69cfff", "#6aaa71", "#ac88b9", "#69cfff",
-				      "#b7b7b7", "#b7b7b7", "#b7b7b7", "#b7b7b7" };
+				      "#b7b7b7", "#b7b7b7", "#b7b7b7", "#d4edff", "#b7b7b7" };
 
 /* XML 1.0 has no controls, not even escaped ones. */
 static void put_xml(struct pp_out *out, struct pd_bytes text, size_t columns)

@@ -29,7 +29,7 @@ function drawTable() {
 	for (const [title, k] of [...columns, ['function', 0], ['image', 0]]) {
 		const cell = head.appendChild(document.createElement('th')), button = document.createElement('button');
 		button.textContent = title + (k === key ? ' ▾' : '');
-		cell.className = k ? 'number' : '';
+		cell.className = k ? 'number ' + title : title;
 		if (k)
 			button.onclick = () => { sortBy = k; drawTable(); };
 		cell.append(k ? button : title);
@@ -48,18 +48,18 @@ function drawTable() {
 
 function addRow(tr, func, texts) {
 	const [name, image, kind] = file.functions[func], box = document.createElement('i');
-	for (const text of texts) {
+	texts.forEach((text, i) => {
 		const cell = tr.insertCell();
 		cell.textContent = text;
-		cell.className = 'number';
-	}
+		cell.className = 'number ' + (file.base ? COLUMNS.two : COLUMNS.one)[i][0];
+	});
 	box.style.background = shades[func];
 	const cell = tr.insertCell();
 	cell.className = 'name';
 	cell.append(box, name);
 	const last = tr.insertCell();
 	last.className = 'image';
-	last.textContent = kind === 0 ? '[k]' : image.split('/').pop();
+	last.textContent = kind === 0 ? '[k]' : shortImage(image);
 	last.title = image;
 	tr.tabIndex = 0;
 	tr.title = 'callers and callees';

@@ -1,5 +1,6 @@
 /* What the user sees of a node, in words. */
 const nameOf = (t, n) => file.functions[t.func[n]][0];
+const shortImage = image => image.split('/').pop();
 const percent = part => (100 * part).toFixed(2) + ' %';
 const share = (part, all) => percent(all ? part / all : 0);
 const signed = change => (change > 0 ? '+' : change < 0 ? '−' : '±') + Math.abs(100 * change).toFixed(2);

@@ -139,12 +139,13 @@ function layChart(thread, times, room) {
 }
 
 function drawTime() {
-	const room = $('main').clientWidth, times = range || [0, endOfTime()], [from, to] = times;
+	const room = $('main').clientWidth;
+	drawHeat();
+	const times = range || [0, heat.columns * heat.column], [from, to] = times;
 	const shown = [...threads].filter(t => t.count && t.starts[0] < to && t.times[t.count - 1] >= from)
 		.sort((a, b) => b.total - a.total).slice(0, THREADS_SHOWN);
 	const parts = shown.map(thread => ({ thread, ...layChart(thread, times, room) }));
 	const height = Math.min(HIGHEST, parts.reduce((sum, part) => sum + HEAD + part.rows * ROW + 8, HEAD));
-	drawHeat();
 	const [g] = prepare($('graph'), height);
 	drawScale(g, room, from, to, HEAD / 2);
 	boxes = [];

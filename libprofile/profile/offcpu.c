@@ -77,7 +77,7 @@ static uint32_t add_note(struct pp_profile *p, uint32_t parent, const struct pp_
 	const char *name = names[w->stack_of == PP_STACK_OF_SWITCH][why == PP_PREEMPTED];
 	const uint32_t text = pp_strings_add(&p->strings, &p->memory, name, strlen(name));
 	const uint32_t frame = text == PP_NONE ? PP_NONE :
-		pp_frames_add_text(&p->frames, &p->memory, PP_KIND_NOTE, text);
+		pp_frames_add_text(&p->frames, &p->memory, PP_KIND_WAIT, text);
 
 	return frame == PP_NONE ? PP_NONE : pp_tree_child(&p->tree, &p->memory, parent, frame);
 }

@@ -253,6 +253,73 @@ def test_groups_and_themes(drive, tmp_path):
     assert got[2] == "dark" and "g=none" in got[3] and "d=dark" in got[3]
 
 
+def test_colors_are_by_kind_image_or_own_time(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const says = [];
+        for (let i = 0; i < 4; i++) {
+            const at = name => whole.func.findIndex(f => file.functions[f][0] === name);
+            says.push([coloring, location.hash, text('legend'),
+                       ['[work]', '[leaf]', '[app]'].map(name => colorOf(whole, at(name)))]);
+            press('k');
+        }
+        return says;""", "--theme=light")
+    kind, image, own, again = got
+    assert [row[0] for row in got] == ["kind", "image", "self", "kind"] and again[2:] == kind[2:]
+    assert [row[1].strip("#") for row in got] == [
+        "d=light", "d=light&k=image", "d=light&k=self", "d=light"]
+    assert kind[2] == "program" and image[2] == "leafworkothers"
+    assert "5 % of all" in own[2]
+
+    def far(a, b):
+        a, b = ([int(n) for n in re.findall(r"\d+", color)] for color in (a, b))
+        return max(abs(i - j) for i, j in zip(a, b)) > 30
+    assert not far(*kind[3][:2]) and far(*image[3][:2]) and far(*image[3][1:])
+    assert own[3][0] == own[3][2] and far(*own[3][1:])    # the outer work() has none
+
+
+def test_a_wait_has_a_color_of_its_own(drive, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.sample(10 * MS, 10, MS, 0x1010)
+    for time, misc in ((13, 1 << 13), (113, 0)):
+        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time * MS,
+                                                            identifier=1)))
+    (tmp_path / "perf.data").write_bytes(it.file())
+    got = drive(tmp_path / "perf.data", """
+        const at = whole.func.findIndex(f => file.functions[f][0].startsWith('[blocked'));
+        return [colorOf(whole, at), text('legend'), describe(whole, at)];""",
+                "--wall", "--theme=light")
+    color = [int(n) for n in re.findall(r"\d+", got[0])]
+    assert all(abs(a - b) <= 6 for a, b in zip(color, (0xd4, 0xed, 0xff)))
+    assert got[1].endswith("off-CPU") and "off-CPU" in got[2]
+
+
+def test_a_low_flame_stands_on_the_ground(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const place = id => document.getElementById(id).getBoundingClientRect(), says = [];
+        for (const key of ['f', 'i']) {
+            press(key);
+            says.push(place('main').bottom - place('graph').bottom);
+        }
+        return says;""")
+    assert abs(got[0]) < 1 and got[1] > 100
+
+
+def test_the_keys_are_explained(drive, tmp_path):
+    got = drive(recording(tmp_path / "perf.data"), """
+        const help_ = document.getElementById('help'), says = [help_.hidden];
+        for (const key of ['?', 'Escape']) {
+            press(key);
+            says.push(help_.hidden);
+        }
+        const letters = Object.keys(keys).filter(key => key.length === 1 && key !== '?');
+        const shown = [...help_.querySelectorAll('dt')].map(dt => dt.textContent).join(' ');
+        return [says, letters.filter(key => !shown.split(' ').includes(
+            'nNy/'.includes(key) ? key : key.toUpperCase()))];""")
+    assert got == [[True, False, True], []]
+
+
 def test_three_hundred_thousand_frames(drive, tmp_path):
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)

@@ -1,4 +1,5 @@
 """preport --off-cpu and --wall over recordings made by hand, with known times."""
+import re
 import struct
 from dataclasses import dataclass
 
@@ -104,6 +105,23 @@ def test_switch_records_wait_at_the_stack_of_the_last_sample(write):
         "app;[preempted, approximate];[app];[libx.so.1]": 5}
     assert text(folded(preport("-f", "folded", "--wall", path)))["app;[app];[libx.so.1]"] == 90
     assert "2 waits are shown at the stack of the last sample" in preport("--wall", path).decode()
+
+
+def test_waits_have_a_color_and_a_category(write):
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    path = write(it)
+    picture = preport("-f", "svg", "--off-cpu", path).decode()
+    assert re.search(r"<title>\[blocked, approximate\].*?</title><rect[^>]*#d4edff", picture)
+    there = Firefox(preport("-f", "firefox", "--wall", path))
+    names = [there.strings[i] for i in there.shared["funcTable"]["name"]]
+    frames = there.shared["frameTable"]
+    got = {names[func]: there.top["meta"]["categories"][category]["name"]
+           for func, category in zip(frames["func"], frames["category"])}
+    assert got.items() >= {
+        "[app]": "User", "[libx.so.1]": "Library", "[blocked, approximate]": "Off-CPU"}.items()
 
 
 @pytest.mark.parametrize("of", [WIDE, NARROW, TURNED], ids=["64 bits", "32 bits", "other order"])

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 SOURCE = (ROOT / "libprofile" / "page" / "colors.js").read_text()
-PICTURE = (ROOT / "libprofile" / "out_svg.c").read_text()
+PICTURE = (ROOT / "libprofile" / "page" / "out_svg.c").read_text()
 TEXTS = {"LIGHT": "#151515", "DARK": "#f4f2ee"}
 CONTRAST, DISTANCE, SHADE = 4.5, 0.099, 6
 # Machado, Oliveira, Fernandes 2009: full deficiency
