@@ -1,10 +1,10 @@
 """Places where perf shows wrong names, or none: perf's answer beside ours, in the order of the rows
 of "what perf does wrong" in the design.
 
-The answer of Debian's perf (6.1) is compared, too, so that each test shows that its recording is one
-of those. Other versions are asked nothing: some of the rows are corrected there. Row 13, that versions
-of perf differ in addresses and aliases, is that of test_aliases; row 14, the time of unwinding, is
-measured by the bench.
+The answer of Debian's perf (6.1) is compared, too, so that each test shows that its recording is
+one of those. Other versions are asked nothing: some of the rows are corrected there. Row 13, that
+versions of perf differ in addresses and aliases, is that of test_aliases; row 14, the time of
+unwinding, is measured by the bench.
 """
 import json
 import os
@@ -90,7 +90,8 @@ def test_inlined_functions_of_frame_pointer_chains(program, symbols, perf_shows)
     main, _ = symbol(program, "main")
     records = [mapped(program)] + [hit(BASE + start + i, BASE + main + 5) for i in range(size)]
     frames = symbols.frames(records)
-    assert any(part["symbol"] == "inner" for stack in frames for part in stack[0].get("inlined", []))
+    inlined = [part["symbol"] for stack in frames for part in stack[0].get("inlined", [])]
+    assert "inner" in inlined
     theirs = perf_shows(symbols.path)
     assert theirs is None or {stack[0] for stack in theirs} == {"outer"}
 
@@ -301,7 +302,8 @@ def test_modules_with_the_build_id_of_the_first(symbols, perf_shows, tmp_path):
     records += [hit(MODULE, misc=IN_KERNEL), hit(MODULE + 0x8000, misc=IN_KERNEL)]
     assert shown(symbols.frames(records, "--sysroot", tree)) == [["alpha"], ["MISMATCH"]]
     kallsyms = tmp_path / "kallsyms"
-    kallsyms.write_text(KALLSYMS + f"{MODULE:x} t alpha\t[mine]\n{MODULE + 0x8000:x} t beta\t[other]\n")
+    kallsyms.write_text(KALLSYMS + f"{MODULE:x} t alpha\t[mine]\n"
+                        f"{MODULE + 0x8000:x} t beta\t[other]\n")
     assert shown(symbols.frames(records, "--sysroot", tree, "--kallsyms", kallsyms)) == [
         ["alpha"], ["beta"]]
     theirs = perf_shows(symbols.path, "--symfs", tree, "--kallsyms", kallsyms)
