@@ -4,6 +4,8 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "debug/relocate.h"
+
 /* Sections that are compressed are expanded by libdw, which writes to their headers. */
 static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *file)
 {
@@ -16,7 +18,7 @@ static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *f
 		    !(s->header.sh_flags & SHF_COMPRESSED))
 			continue;
 		section = elf_getscn(file->elf, i);
-		if (!section || !gelf_getchdr(section, &header) || !file->file.bytes.data)
+		if (!section || !gelf_getchdr(section, &header) || !file->is_writable)
 			return PS_BAD_FILE;
 		if (header.ch_size > d->budget->limit - d->budget->used)
 			return PS_OVER_LIMIT;
@@ -137,11 +139,13 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 
 	*d = (struct ps_debug){ .budget = budget, .arena.budget = budget,
 				.by_address.budget = budget };
-	if (!ps_elf_section_named(file, ".debug_info") || file->header.e_type == ET_REL)
+	if (!ps_elf_section_named(file, ".debug_info"))
 		return PS_NOT_ELF;
 	status = charge_sections(d, file);
 	if (status == PS_OK && alt)
 		status = charge_sections(d, alt);
+	if (status == PS_OK && file->header.e_type == ET_REL)
+		status = ps_debug_relocate(file);
 	if (status != PS_OK)
 		goto fail;
 	d->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);

@@ -37,6 +37,7 @@ enum ps_status ps_binary_open_module(struct ps_binary *b, int fd, struct pd_budg
 	ps_file_bytes_close(&packed);
 	if (status == PS_OK)
 		status = ps_elf_open_bytes(&b->image, pd_buf_bytes(&b->unpacked), budget);
+	b->image.is_writable = status == PS_OK;
 	if (status != PS_OK)
 		pd_buf_free(&b->unpacked);
 	return status;

@@ -165,10 +165,12 @@ enum ps_status ps_elf_open_fd(struct ps_elf *e, int fd, struct pd_budget *budget
 	if (status != PS_OK)
 		return status;
 	status = ps_elf_open_bytes(e, file.bytes, budget);
-	if (status == PS_OK)
+	if (status == PS_OK) {
 		e->file = file;
-	else
+		e->is_writable = true;
+	} else {
 		ps_file_bytes_close(&file);
+	}
 	return status;
 }
 
@@ -220,12 +222,18 @@ struct pd_bytes ps_elf_section_bytes(const struct ps_elf *e, const struct ps_sec
 Elf_Data *ps_elf_section_data(struct ps_elf *e, const struct ps_section *s)
 {
 	const struct pd_bytes bytes = ps_elf_section_bytes(e, s);
+	const size_t index = (size_t)(s - e->sections);
 
-	if (!bytes.size || e->budget->limit - e->budget->used < bytes.size)
+	if (!bytes.size)
 		return NULL;
-	e->charged += bytes.size;
-	e->budget->used += bytes.size;
-	return elf_getdata(elf_getscn(e->elf, (size_t)(s - e->sections)), NULL);
+	if (!s->is_charged) {
+		if (e->budget->limit - e->budget->used < bytes.size)
+			return NULL;
+		e->charged += bytes.size;
+		e->budget->used += bytes.size;
+		e->sections[index].is_charged = true;
+	}
+	return elf_getdata(elf_getscn(e->elf, index), NULL);
 }
 
 /* --- addresses --- */

@@ -19,13 +19,15 @@ struct ps_section {
 	GElf_Shdr header;
 	uint64_t addr;		/* its address; in files without segments that state one: its
 				 * offset in the file */
+	bool is_charged;	/* for entries that libelf converts */
 };
 
 struct ps_elf {
 	struct pd_budget *budget;
-	struct ps_file_bytes file;	/* if it was opened from a descriptor: libelf may write to
-					 * the copy in memory */
+	struct ps_file_bytes file;	/* if it was opened from a descriptor */
 	struct pd_bytes bytes;
+	bool is_writable;		/* the bytes, by libelf and for relocations */
+	bool is_relocated;		/* debug sections: see debug/relocate.h */
 	Elf *elf;
 	GElf_Ehdr header;
 	struct ps_segment *segments;

@@ -131,6 +131,33 @@ bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 	return true;
 }
 
+static bool is_named(const char *name, struct pd_bytes wanted)
+{
+	return name && strlen(name) == wanted.size && !memcmp(name, wanted.data, wanted.size);
+}
+
+bool ps_elf_only_function(struct ps_elf *e, struct pd_bytes name, uint64_t *start, uint64_t *end)
+{
+	struct ps_names names;
+	Elf_Data *data = open_symbols(e, SHT_SYMTAB, &names);
+	unsigned int found = 0;
+	GElf_Sym sym;
+
+	for (int i = 1; data && gelf_getsym(data, i, &sym); i++) {
+		const struct ps_section *s;
+
+		if (!is_named(ps_elf_name(&names, sym.st_name), name))
+			continue;
+		s = section_of_function(e, &sym);
+		if (!s)
+			continue;
+		found++;
+		*start = sym.st_value + (e->header.e_type == ET_REL ? s->addr : 0);
+		*end = *start + sym.st_size;
+	}
+	return found == 1 && *end > *start;
+}
+
 bool ps_elf_symbol_value(struct ps_elf *e, const char *name, uint64_t *value)
 {
 	struct ps_names names;

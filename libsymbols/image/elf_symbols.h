@@ -13,6 +13,10 @@ bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 /* Finds the value of a symbol of any kind in .symtab. Returns false if it is not there. */
 bool ps_elf_symbol_value(struct ps_elf *e, const char *name, uint64_t *value);
 
+/* Finds the extent of a function by its name in .symtab. Returns false if it has no size, or if not
+ * exactly one has the name. */
+bool ps_elf_only_function(struct ps_elf *e, struct pd_bytes name, uint64_t *start, uint64_t *end);
+
 /* A string table: names that do not end in it are not used. */
 struct ps_names {
 	const char *data;

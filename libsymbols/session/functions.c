@@ -103,24 +103,32 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 	out->why = PD_WHY_FOUND;
 }
 
-void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,
-			  struct ps_known *out)
+void ps_session_chain(struct ps_session *s, struct ps_loaded *l, uint64_t address,
+		      const struct ps_symbol *symbol, struct ps_known *out)
 {
 	const enum ps_debug_depth depth = s->options.depth >= PS_LINES ? PS_DEBUG_LINES :
 									 PS_DEBUG_FUNCTIONS;
 	struct ps_debug_frame chain[PS_CHAIN_MAX];
-	struct ps_symbol symbol = { .start = address };
-	const bool found = ps_symtab_find(&l->binary.symbols, address, &symbol);
 	int n = 0;
 
-	out->elf_address = address;
 	if (l->has_debug)
 		n = ps_debug_find(&l->debug, address, depth, chain, PS_CHAIN_MAX);
-	if (n > 0 && (symbol.name_size || chain[n - 1].name)) {
-		combine(s, &symbol, chain, (size_t)n, out);
-	} else if (symbol.name_size) {
-		ps_session_symbol(s, &symbol, out);
-	} else {
+	if (n > 0 && (symbol->name_size || chain[n - 1].name))
+		combine(s, symbol, chain, (size_t)n, out);
+	else if (symbol->name_size)
+		ps_session_symbol(s, symbol, out);
+}
+
+void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,
+			  struct ps_known *out)
+{
+	struct ps_symbol symbol = { .start = address };
+	const bool found = ps_symtab_find(&l->binary.symbols, address, &symbol);
+
+	out->elf_address = address;
+	out->why = PD_WHY_NO_SYMBOL;
+	ps_session_chain(s, l, address, &symbol, out);
+	if (out->why == PD_WHY_NO_SYMBOL) {
 		out->why = (uint8_t)why_unnamed(l);
 		out->has_extent = found;
 		out->start = symbol.start;

@@ -123,6 +123,7 @@ struct ps_kernel *ps_session_kernel(struct ps_session *s)
 
 void ps_session_unload_kernel(struct ps_session *s)
 {
+	pd_map_free(&s->kernel.places);
 	if (s->kernel.tried && s->kernel.why == PD_WHY_FOUND) {
 		ps_kallsyms_free(&s->kernel.kallsyms);
 		pd_buf_free(&s->kernel.text);

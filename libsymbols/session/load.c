@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "debug/relocate.h"
 #include "session/session.h"
 
 static char *keep_text(struct ps_session *s, const char *text)
@@ -189,6 +190,7 @@ static bool use_debug(struct ps_search *search, int fd, const struct ps_candidat
 		return false;
 	identify(fd, &l->binary.debug, &found);
 	if (ps_judge_debug(&image, &found, &search->what, l->binary.debug.bytes) != PS_MISMATCH) {
+		ps_debug_take_addresses(&l->binary.debug, &l->binary.image);
 		l->debug_path = keep_text(s, candidate->path);
 		l->sources |= 1u << PS_FROM_DEBUG_FILE;
 		return true;
@@ -271,8 +273,7 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 	find_image(s, l, image);
 	if (l->why != PD_WHY_FOUND)
 		return l;
-	if (image->kind != PD_IMAGE_MODULE)	/* the kernel needs their symbols */
-		find_debug(s, l, image);
+	find_debug(s, l, image);
 	if (ps_binary_read_symbols(&l->binary) != PS_OK) {
 		l->why = PD_WHY_LIMIT;
 		ps_binary_close(&l->binary);
@@ -291,7 +292,7 @@ void ps_session_load_debug(struct ps_session *s, uint32_t index)
 
 	if (l->has_debug)
 		return;
-	if (!l->binary.debug.elf && image->kind != PD_IMAGE_MODULE)
+	if (!l->binary.debug.elf)
 		find_debug(s, l, image);
 	open_debug(s, l, image);
 }

@@ -94,25 +94,35 @@ static struct ps_loaded *mark_tried(struct ps_session *s, const struct pd_locati
 	struct ps_loaded *loaded = &s->images[l->image];
 
 	loaded->tried = true;
-	loaded->match = PS_MATCH_BUILD_ID;
+	if (!loaded->has_debug)		/* else a file was found, too */
+		loaded->match = PS_MATCH_BUILD_ID;
 	loaded->sources |= 1u << source;
 	return loaded;
 }
 
+/* Names of kallsyms have no lines: those of modules are in their files. */
 static void resolve_kallsyms(struct ps_session *s, const struct pd_location *l,
 			     struct ps_known *out)
 {
 	struct ps_kernel *kernel = ps_session_kernel(s);
+	const uint64_t address = ps_lookup_of(l, l->addr);
+	struct ps_loaded *module = NULL;
 	struct ps_symbol symbol;
 
+	if (s->options.depth != PS_NAMES && kernel->why == PD_WHY_FOUND &&
+	    pd_history_image(s->options.history, l->image)->kind == PD_IMAGE_MODULE)
+		module = ps_session_load(s, l->image);
 	s->images[l->image].tried = true;
 	s->images[l->image].why = out->why = kernel->why;
 	if (kernel->why != PD_WHY_FOUND)
 		return;
 	mark_tried(s, l, PS_FROM_KALLSYMS);
 	out->why = PD_WHY_NO_SYMBOL;
-	if (ps_symtab_find(&kernel->kallsyms.symbols, ps_lookup_of(l, l->addr), &symbol))
+	if (!ps_symtab_find(&kernel->kallsyms.symbols, address, &symbol))
+		return;
+	if (!module || !ps_session_module_function(s, module, &symbol, address, out))
 		ps_session_symbol(s, &symbol, out);
+	out->base = symbol.start;
 }
 
 /* Without kallsyms, names of a module are those of its file. */

@@ -58,6 +58,8 @@ struct ps_kernel {
 	uint8_t why;		/* PD_WHY_FOUND: kallsyms is there */
 	struct pd_buf text;
 	struct ps_kallsyms kallsyms;
+	struct pd_map places;	/* name in kallsyms, by its address -> where the file of its module
+				 * has it */
 };
 
 /* Names that a JIT compiler wrote for its code. */
@@ -180,6 +182,15 @@ void ps_session_unload_code(struct ps_session *s);
 /* Finds the functions at an address of an image whose files are open. */
 void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,
 			  struct ps_known *out);
+/* The same where the symbol is known: with what is inlined there. Nothing is set if it has no name
+ * and the debug information has none. */
+void ps_session_chain(struct ps_session *s, struct ps_loaded *l, uint64_t address,
+		      const struct ps_symbol *symbol, struct ps_known *out);
+/* Finds the functions at an address of a kernel module, in a function of kallsyms. Returns false if
+ * the module's file does not tell. */
+bool ps_session_module_function(struct ps_session *s, struct ps_loaded *l,
+				const struct ps_symbol *symbol, uint64_t address,
+				struct ps_known *out);
 /* Returns the function of a mangled name. Functions are kept by the addresses of their names. NULL
  * without memory. */
 const struct pd_function *ps_session_name(struct ps_session *s, struct pd_bytes name);

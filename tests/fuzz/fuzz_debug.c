@@ -3,6 +3,7 @@
  * The input is an ELF file; or 4 bytes, the size of an ELF file whose units are split, that file,
  * and the .dwo or .dwp with the rest of its units.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "debug/index.h"
@@ -20,6 +21,7 @@ struct reading {
 	struct ps_elf file;
 	struct ps_debug debug;
 	struct pd_bytes split;
+	uint8_t *copy;		/* of the program, which relocations write to */
 	bool has_file, has_debug;
 };
 
@@ -51,8 +53,15 @@ static bool find_split(void *ctx, const struct ps_skeleton *k, struct ps_split *
 
 static void open_reading(struct reading *r, const struct files *in)
 {
-	*r = (struct reading){ .budget.limit = FUZZ_MEMORY, .split = in->split };
-	r->has_file = ps_elf_open_bytes(&r->file, in->program, &r->budget) == PS_OK;
+	*r = (struct reading){ .budget.limit = FUZZ_MEMORY, .split = in->split,
+			       .copy = malloc(in->program.size + 1) };
+	FUZZ_ASSERT(r->copy, "no memory");
+	if (in->program.size)
+		memcpy(r->copy, in->program.data, in->program.size);
+	r->has_file = ps_elf_open_bytes(&r->file, (struct pd_bytes){ r->copy, in->program.size },
+					&r->budget) == PS_OK;
+	if (r->has_file && r->file.header.e_type == ET_REL)
+		r->file.is_writable = true;
 	r->has_debug = r->has_file && ps_debug_open(&r->debug, &r->file, NULL, &r->budget) == PS_OK;
 	if (r->has_debug && r->split.size)
 		r->debug.finder = (struct ps_split_finder){ find_split, r };
@@ -64,6 +73,7 @@ static void close_reading(struct reading *r)
 		ps_debug_close(&r->debug);
 	if (r->has_file)
 		ps_elf_close(&r->file);
+	free(r->copy);
 	FUZZ_ASSERT(r->budget.used == 0, "%llu bytes stay charged",
 		    (unsigned long long)r->budget.used);
 }

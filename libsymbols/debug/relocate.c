@@ -1,0 +1,186 @@
+/* relocate.c - relocations of debug sections: see relocate.h. Only those that compilers use there,
+ * which write the address of a symbol and nothing else. */
+#include "debug/relocate.h"
+
+#include <string.h>
+
+#define NOWHERE (1ull << 62)	/* above all addresses of an image */
+
+struct kind {
+	uint16_t machine, type;
+	uint8_t width;		/* bytes; 0: of thread-local variables, which are not looked up */
+};
+
+static const struct kind kinds[] = {
+	{ EM_X86_64, R_X86_64_64, 8 }, { EM_X86_64, R_X86_64_32, 4 },
+	{ EM_X86_64, R_X86_64_32S, 4 }, { EM_X86_64, R_X86_64_DTPOFF32, 0 },
+	{ EM_X86_64, R_X86_64_DTPOFF64, 0 },
+	{ EM_386, R_386_32, 4 }, { EM_386, R_386_TLS_LDO_32, 0 },
+	{ EM_AARCH64, R_AARCH64_ABS64, 8 }, { EM_AARCH64, R_AARCH64_ABS32, 4 },
+	{ EM_ARM, R_ARM_ABS32, 4 }, { EM_ARM, R_ARM_TLS_LDO32, 0 },
+	{ EM_S390, R_390_64, 8 }, { EM_S390, R_390_32, 4 },
+	{ EM_PPC64, R_PPC64_ADDR64, 8 }, { EM_PPC64, R_PPC64_ADDR32, 4 },
+};
+
+/* A debug section, its relocations, and the symbols that they refer to. */
+struct relocated {
+	struct ps_elf *file;
+	Elf_Data *relocations, *symbols, *to;
+	bool has_addends;
+};
+
+/* All machines above number the relocation that does nothing 0. */
+static const struct kind *find_kind(const struct ps_elf *file, uint64_t type)
+{
+	static const struct kind nothing = { 0, 0, 0 };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].machine == file->header.e_machine && kinds[i].type == type)
+			return &kinds[i];
+	return type ? NULL : &nothing;
+}
+
+static bool get_relocation(const struct relocated *r, int i, GElf_Rela *out)
+{
+	GElf_Rel rel;
+
+	if (r->has_addends)
+		return gelf_getrela(r->relocations, i, out) != NULL;
+	if (!gelf_getrel(r->relocations, i, &rel))
+		return false;
+	*out = (GElf_Rela){ .r_offset = rel.r_offset, .r_info = rel.r_info };
+	return true;
+}
+
+static bool get_address(const struct relocated *r, uint64_t symbol, uint64_t *out)
+{
+	const struct ps_elf *file = r->file;
+	GElf_Sym sym;
+
+	if (symbol > INT32_MAX || !gelf_getsym(r->symbols, (int)symbol, &sym))
+		return false;
+	*out = sym.st_value;
+	if (sym.st_shndx >= file->nr_sections)
+		return sym.st_shndx == SHN_ABS || sym.st_shndx == SHN_COMMON;
+	if (file->sections[sym.st_shndx].header.sh_flags & SHF_ALLOC)
+		*out += file->sections[sym.st_shndx].addr;
+	return true;
+}
+
+static bool apply(const struct relocated *r, const GElf_Rela *rela)
+{
+	const struct kind *kind = find_kind(r->file, GELF_R_TYPE(rela->r_info));
+	const enum pd_swap swap = ps_elf_swap(r->file);
+	uint64_t value;
+	uint8_t *at;
+
+	if (!kind || !kind->width)
+		return kind != NULL;
+	if (kind->width > r->to->d_size || rela->r_offset > r->to->d_size - kind->width ||
+	    !get_address(r, GELF_R_SYM(rela->r_info), &value))
+		return false;
+	at = (uint8_t *)r->to->d_buf + rela->r_offset;
+	value += r->has_addends ? (uint64_t)rela->r_addend : pd_load(at, kind->width, swap);
+	pd_store(at, value, kind->width, swap);
+	return true;
+}
+
+static bool is_debug(const struct ps_section *s)
+{
+	return s->name && !strncmp(s->name, ".debug_", 7) && s->header.sh_type != SHT_NOBITS &&
+	       !(s->header.sh_flags & SHF_ALLOC);
+}
+
+/* Returns the section to which relocations apply, or NULL if it is no debug section. */
+static const struct ps_section *target_of(const struct ps_elf *file, const struct ps_section *s)
+{
+	const uint64_t index = s->header.sh_info;
+
+	if ((s->header.sh_type != SHT_RELA && s->header.sh_type != SHT_REL) || !index ||
+	    index >= file->nr_sections || !is_debug(&file->sections[index]))
+		return NULL;
+	return &file->sections[index];
+}
+
+/* Returns the section's bytes as libdw will read them. */
+static Elf_Data *open_target(struct ps_elf *file, const struct ps_section *s)
+{
+	Elf_Scn *section = elf_getscn(file->elf, (size_t)(s - file->sections));
+
+	if (s->header.sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
+		return NULL;
+	return elf_rawdata(section, NULL);
+}
+
+static enum ps_status relocate_section(struct ps_elf *file, const struct ps_section *s,
+				       const struct ps_section *target)
+{
+	struct relocated r = { .file = file, .has_addends = s->header.sh_type == SHT_RELA };
+	GElf_Rela rela;
+
+	if (s->header.sh_link >= file->nr_sections ||
+	    file->sections[s->header.sh_link].header.sh_type != SHT_SYMTAB)
+		return PS_BAD_FILE;
+	r.relocations = ps_elf_section_data(file, s);
+	r.symbols = ps_elf_section_data(file, &file->sections[s->header.sh_link]);
+	if (!r.relocations || !r.symbols)
+		return PS_OVER_LIMIT;
+	r.to = open_target(file, target);
+	if (!r.to || !r.to->d_buf)
+		return PS_BAD_FILE;
+	for (int i = 0; get_relocation(&r, i, &rela); i++)
+		if (!apply(&r, &rela))
+			return PS_BAD_FILE;
+	return PS_OK;
+}
+
+enum ps_status ps_debug_relocate(struct ps_elf *file)
+{
+	enum ps_status status = PS_OK;
+
+	if (!file->is_writable || file->is_relocated)
+		return file->is_relocated ? PS_OK : PS_BAD_FILE;
+	for (size_t i = 1; status == PS_OK && i < file->nr_sections; i++) {
+		const struct ps_section *s = &file->sections[i], *target = target_of(file, s);
+
+		if (target && s->header.sh_size)
+			status = relocate_section(file, s, target);
+	}
+	file->is_relocated = status == PS_OK;
+	file->is_writable = status == PS_OK;	/* not again: a part may be done */
+	return status;
+}
+
+/* --- debug files --- */
+
+/* Returns the only section of that name and size, or NULL. */
+static const struct ps_section *find_same(const struct ps_elf *file, const struct ps_section *like)
+{
+	const struct ps_section *found = NULL;
+
+	for (size_t i = 1; i < file->nr_sections; i++) {
+		const struct ps_section *s = &file->sections[i];
+
+		if (!s->name || !like->name || strcmp(s->name, like->name))
+			continue;
+		if (found)
+			return NULL;
+		found = s;
+	}
+	return found && found->header.sh_size == like->header.sh_size ? found : NULL;
+}
+
+void ps_debug_take_addresses(struct ps_elf *debug, const struct ps_elf *image)
+{
+	if (debug->header.e_type != ET_REL)
+		return;
+	for (size_t i = 1; i < debug->nr_sections; i++) {
+		struct ps_section *s = &debug->sections[i];
+		const struct ps_section *same;
+
+		if (!(s->header.sh_flags & SHF_ALLOC))
+			continue;
+		same = find_same(debug, s) ? find_same(image, s) : NULL;
+		s->addr = same ? same->addr : NOWHERE;
+	}
+}
