@@ -107,19 +107,15 @@ PROFILE_SRC := $(sort $(wildcard libprofile/*.c libprofile/*/*.c))
 COLUMNS_SRC := $(sort $(wildcard libcolumns/*.c))
 QUERY_SRC := $(sort $(wildcard sqlite/*.c))
 PYTHON_SRC := $(sort $(wildcard python/*.c))
-TOOL_SRC := $(sort $(wildcard tools/*.c))
+TOOL_SRC := $(sort $(wildcard tools/*/*.c))
 RECORD_SRC := $(sort $(wildcard record/*.c record/*/*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
-# tools/NAME.c and tools/NAME_*.c make the tool NAME; every other file of tools/ is for all of them.
-# preport selects records and makes histories as pdecode does.
-PREPORT_ALSO := tools/pdecode_filter.c tools/pdecode_history.c tools/pdecode_symbol_filter.c \
-	tools/pdecode_symbol_report.c tools/pdecode_symbols.c tools/pdecode_symbols_file.c
+# tools/NAME/ makes the tool NAME; the other folders of tools/ are for all of them.
 # pquery has the virtual tables; the extension of SQLite is made of the same sources.
-PQUERY_ALSO := tools/pdecode_history.c tools/pdecode_symbols.c tools/pdecode_symbol_report.c tools/pdecode_symbols_file.c \
-	$(filter-out sqlite/extension.c,$(QUERY_SRC))
-PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t).c),$(t)))
-src_of = $(filter tools/$(1).c tools/$(1)_%.c,$(TOOL_SRC))
+PQUERY_ALSO := $(filter-out sqlite/extension.c,$(QUERY_SRC))
+PROGRAMS := $(foreach t,$(TOOLS),$(if $(wildcard tools/$(t)/$(t).c),$(t)))
+src_of = $(filter tools/$(1)/%,$(TOOL_SRC))
 SHARED_SRC := $(filter-out $(foreach t,$(TOOLS),$(call src_of,$(t))),$(TOOL_SRC))
 RECORDER := $(if $(wildcard record/main.c),precord)
 
@@ -177,7 +173,7 @@ $(B)/obj/extension/sqlite/%.o: DEFINES := -DPQ_EXTENSION
 $(B)/obj/tools/%.o: INCLUDES := -iquote tools -iquote sqlite -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
 $(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/include -Ilibsymbols/include
 $(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
-$(B)/obj/tools/pquery.o: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
+$(B)/obj/tools/pquery/pquery.o: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
 $(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/python/%.o: INCLUDES = -iquote python -isystem $(PYTHON_INCLUDE) -Ilibdecode/include -Ilibcolumns/include
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
@@ -282,16 +278,15 @@ $(B)/static/$(1):
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(call link,-static-pie,$$(STATIC_LIBS))
 endef
-$(B)/preport $(B)/static/preport: $(B)/libpdprofile.a $(B)/libpdsymbols.a
+$(B)/preport $(B)/static/preport: $(B)/libpdprofile.a
 $(B)/pdecode $(B)/static/pdecode $(B)/pquery $(B)/static/pquery: $(B)/libpdcolumns.a
-$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)) $(if $(filter preport,$(t)),$(PREPORT_ALSO)) \
-	$(if $(filter pquery,$(t)),$(PQUERY_ALSO)))))
+$(foreach t,$(PROGRAMS),$(eval $(call program,$(t),$(call src_of,$(t)) $(if $(filter pquery,$(t)),$(PQUERY_ALSO)))))
 $(eval $(call program,precord,$(RECORD_SRC)))
 
 # A fuzz target is driven by libFuzzer (FUZZ=1), else by main.c, which replays files.
 $(FUZZERS): ALL_LDFLAGS += $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 FUZZ_MAIN := $(if $(filter 1,$(FUZZ)),,$(call objects,$(wildcard tests/fuzz/main.c)))
-FUZZ_OBJ := $(call objects,tests/fuzz/harness.c tests/fuzz/json_fault.c tools/pencode_json.c)
+FUZZ_OBJ := $(call objects,tests/fuzz/harness.c tests/fuzz/json_fault.c tools/pencode/pencode_json.c)
 $(FUZZERS): $(B)/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(FUZZ_OBJ) $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B)/libpdsymbols.a \
 	$(B)/libdecode.a
 	$(call say,LD,$@)

@@ -2,7 +2,7 @@
 #ifndef RECORD_LOG_H
 #define RECORD_LOG_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 enum log_level {
 	LOG_ERROR,

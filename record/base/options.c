@@ -1,7 +1,7 @@
 /* options.c - the options of precord, a row each: those of perf record, and a few more. */
 #include "base/options.h"
 
-#include "build.h"
+#include "cli/build.h"
 
 const struct settings settings_default = {
 	.period = NOT_GIVEN, .realtime = NOT_GIVEN, .cpu_percent = NOT_GIVEN,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #define NOT_GIVEN UINT64_MAX
 

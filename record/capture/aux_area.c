@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "process/clock.h"
 
 int aux_area_map(struct aux_area *a, const struct ring *r, size_t size, enum aux_kind kind,
 		 uint32_t idx)

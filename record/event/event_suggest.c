@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/tracefs.h"
-#include "cli.h"
+#include "cli/cli.h"
 #include "event/event_kinds.h"
 #include "event/event_terms.h"
 

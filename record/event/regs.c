@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #if defined(__x86_64__)
 /* DS, ES, FS and GS (12 to 15) are refused by 64-bit kernels. */

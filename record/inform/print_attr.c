@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "files/output.h"
 #include "output/datafile.h"
 #include "pd/pd.h"
 #include "pd/write.h"

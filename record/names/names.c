@@ -14,7 +14,7 @@
 #include "pd/fields.h"
 #include "pd/history.h"
 #include "pd/pd.h"
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
 enum {
 	BATCH = 128,

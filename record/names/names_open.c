@@ -1,7 +1,7 @@
 /* names_open.c - opens files for names: see names_open.h. */
 #include "names/names_open.h"
 
-#include "process_path.h"
+#include "process/process_path.h"
 
 int names_open(void *files, const char *path, enum ps_file_place place)
 {

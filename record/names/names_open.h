@@ -4,7 +4,7 @@
 #define RECORD_NAMES_OPEN_H
 
 #include "base/silent_files.h"
-#include "opener.h"
+#include "recording/opener.h"
 #include "pd/symbols.h"
 
 struct names_files {

@@ -17,7 +17,7 @@
 #include "capture/ring.h"
 #include "event/event.h"
 #include "output/symbols_file.h"
-#include "output_place.h"
+#include "files/output_place.h"
 #include "pd/write.h"
 
 struct datafile {

@@ -3,7 +3,7 @@
 #define RECORD_OLD_FILE_H
 
 #include "base/log.h"
-#include "output_place.h"
+#include "files/output_place.h"
 
 /* Makes room for a recording. An older one, file or directory, becomes NAME.old and replaces an
  * older NAME.old. Links, FIFOs and sockets are removed, not followed. Other directories, devices

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "atomic_output.h"
+#include "files/atomic_output.h"
 #include "base/log.h"
 #include "pd/write.h"
 

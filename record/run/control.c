@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
-#include "output_place.h"
+#include "files/output_place.h"
 
 /* Opened for both directions, a FIFO never reports end of file and opening does not wait for a
  * peer. Links are refused: others may plant one, and answers would be written to its target. */

@@ -8,7 +8,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "process/clock.h"
 #include "event/evlist.h"
 #include "run/drain.h"
 #include "run/prologue.h"

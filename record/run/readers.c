@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "process/clock.h"
 #include "event/attr.h"
 #include "event/event_aux.h"
 

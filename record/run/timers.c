@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
-#include "clock.h"
+#include "process/clock.h"
 
 #define MS 1000000ull
 #define SECOND 1000000000ull

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pencode_json.h"
+#include "pencode/pencode_json.h"
 
 _Noreturn void fuzz_fail(const char *what, ...)
 {

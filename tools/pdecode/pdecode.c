@@ -1,0 +1,689 @@
+/* pdecode.c - decode a perf.data file to JSON. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/build.h"
+#include "cli/cli.h"
+#include "files/input.h"
+#include "files/limit_options.h"
+#include "files/output.h"
+#include "pd/pd.h"
+#include "pdecode/pdecode_clocks.h"
+#include "pdecode/pdecode_columns.h"
+#include "pdecode/pdecode_description.h"
+#include "pdecode/pdecode_directory.h"
+#include "recording/filter.h"
+#include "recording/history.h"
+#include "pdecode/pdecode_schema.h"
+#include "recording/symbols.h"
+#include "process/progress.h"
+#include "sandbox/sandbox.h"
+#include "process/sigbus.h"
+#include "process/sigint.h"
+
+enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
+
+enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS, FORMAT_ARROW, FORMAT_PARQUET };
+
+struct settings {
+	struct cli_list inputs;
+	const char *output, *schema, *sandbox, *max_output;
+	unsigned int format, blobs, sort;
+	uint64_t memory;
+	unsigned int jobs;
+	bool strict, pretty, header_only, records_only, utc, resolve, verbose;
+	struct filter_settings filter;
+	struct symbol_settings symbols;
+	struct column_settings columns;
+};
+
+static const char *const formats[] = { "json", "jsonl", "stats", "arrow", "parquet",
+				       NULL };
+static const char *const blobs[] = { "hex", "omit", "full", NULL };
+static const char *const sorts[] = { "file", "time", NULL };
+
+static const struct cli_option options[] = {
+	CLI_GROUP("Input and output"),
+	INPUT_OPTION(settings),
+	CLI_STRING('o', "output", "FILE", settings, output,
+		   "write to FILE instead of standard output"),
+	CLI_CHOICE('f', "format", NULL, settings, format, formats,
+		   "json: one document (default); jsonl: one object per line, each with its kind; "
+		   "stats: counts instead of records; arrow: a table, as an IPC stream; parquet: "
+		   "all tables, as files of the directory -o"),
+	CLI_FLAG(0, "pretty", settings, pretty, "indent json and stats for human readers"),
+	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs,
+		   "stacks, raw and AUX data: hex (default); omit leaves them out; full adds the "
+		   "payloads of compressed records"),
+	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts,
+		   "order of the records: as written (default), or by time"),
+	CLI_FLAG(0, "header-only", settings, header_only,
+		 "only the file, its events and features; reads no records, or in a pipe those "
+		 "before "
+		 "the first sample"),
+	CLI_FLAG(0, "records-only", settings, records_only,
+		 "with jsonl: leave out the lines of kind file, attr and feature"),
+	CLI_FLAG(0, "utc", settings, utc,
+		 "add time_utc, the wall time, to each time, if the recording ties its clock "
+		 "to it"),
+	CLI_FLAG(0, "resolve", settings, resolve,
+		 "add to samples the name of the task and the frames (file and offset of each "
+		 "address), and list what was mapped; reads a file twice"),
+	CLI_GROUP("Names"),
+	SYMBOL_NAME_OPTIONS(settings, symbols),
+	SYMBOL_FILE_OPTIONS(settings, symbols),
+	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
+		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
+		     "them to a directory; without a value, list their names"),
+	COLUMN_OPTIONS(settings, columns),
+	CLI_GROUP("Filters"),
+	CLI_LIST(0, "types", "LIST", settings, filter.types,
+		 "records of these types, by name or number: SAMPLE,MMAP2,70"),
+	CLI_LIST('e', "event", "LIST", settings, filter.events,
+		 "samples of these events: cycles,'sched:*'"),
+	CLI_LIST(0, "pid", "LIST", settings, filter.pids,
+		 "records of these processes: 4711,5000-5010"),
+	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "records of these threads"),
+	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
+		 "records of threads with these names: bash,'kworker*'"),
+	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "records of these CPUs: 0-3,5"),
+	CLI_STRING(0, "time", "A,B", settings, filter.time,
+		   "records from A to B; either may be left out. Seconds as perf prints them "
+		   "(12.5), "
+		   "ns as in the JSON, or with a unit (s, ms, us, ns); or a part of the recording: "
+		   "10%-20%"),
+	SYMBOL_FILTER_OPTIONS(settings, filter.places),
+	CLI_GROUP("Limits and messages"),
+	CLI_NUMBER('j', "jobs", "N", settings, jobs,
+		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "
+		   "same"),
+	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
+	LIMIT_OPTIONS(settings),
+	CLI_FLAG('v', "verbose", settings, verbose,
+		 "show every error, and notes on what is unusual but no error"),
+
+	/* Options of perf script that users may try. */
+	CLI_REFUSED('F', "fields",
+		    "all fields are written; select some with "
+		    "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
+	CLI_REFUSED('D', "dump-raw-trace", "the JSON has every record and field; try --pretty"),
+	CLI_REFUSED(0, "ns", "times are always in ns"),
+	CLI_REFUSED(0, "header", "the header is always written; --header-only omits the rest"),
+	CLI_REFUSED('I', "show-info", "the header is always written; --header-only omits the rest"),
+	CLI_REFUSED('G', "hide-call-graph",
+		    "remove it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
+	CLI_REFUSED('s', "script", "pipe pdecode -f jsonl into your own script"),
+	CLI_REFUSED(0, "itrace", "AUX data is written as it is, not decoded"),
+	CLI_REFUSED(0, "symfs", "the same as --sysroot"),
+	CLI_END
+};
+
+static const struct cli_values values[] = {
+	{ "types", .word = schema_record_type },
+	{ "schema", .word = schema_word },
+	{ "table", .word = column_table_word },
+	{ "with", .word = column_group_word },
+	{ "ddl", .words = "duckdb clickhouse spark sqlite" },
+	{ NULL }
+};
+
+static const struct cli_note examples[] = {
+	{ "pdecode > out.json", "Decode perf.data in the current directory." },
+	{ "pdecode -f stats --pretty perf.data",
+		"Show what it contains and whether it is complete." },
+	{ "pdecode -f jsonl --types SAMPLE perf.data | jq -r .ip",
+	  "Write one object per line, for jq, databases and scripts." },
+	{ "perf record -a -o - sleep 10 | pdecode -f jsonl", "Decode while perf records." },
+	{ "pdecode --header-only --pretty perf.data",
+	  "Show machine, command line and events, fast for any file size." },
+	{ "pdecode -f parquet -o tables perf.data", "Write tables for DuckDB, polars or Spark." },
+	{ "perf record -a -o - sleep 10 | pdecode -f jsonl --resolve --types SAMPLE",
+	  "Show whose samples they are, and where, while perf records." },
+	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "Decode a part." },
+	{ NULL, NULL }
+};
+
+static const struct cli_tool tool = {
+	.name = "pdecode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
+	.summary = "Decode perf.data to complete JSON.",
+	.description = pdecode_description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE,
+	.operands = CLI_AT_MOST_ONE,
+	.options = options, .values = values, .examples = examples,
+	.see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
+};
+
+/* The decoding of one input. */
+struct run {
+	const struct settings *s;
+	struct max_output max_output;
+	struct input in;
+	struct output out;
+	struct pd_filter *filter;
+	struct filter_part part;
+	struct pd_history *history;	/* NULL: not needed */
+	struct symbol_filter *symbol_filter;
+	struct pd_error history_cut;	/* to be reported, or PD_OK */
+	struct history_texts history_texts;
+	struct symbols symbols;
+	struct column_files files;	/* of -f parquet */
+	struct pc_columns *columns;	/* of arrow and parquet; of the sink */
+	struct pd_sink *sink;
+	struct progress progress;
+	uint64_t done;			/* bytes of the input, for progress */
+	uint64_t errors, not_shown;
+	int refused;			/* what the sink returned if not 0 */
+};
+
+static void report_error(struct run *run, const struct pd_error *e, const char *hint)
+{
+	char text[512];
+
+	progress_clear(&run->progress);
+	cli_error(&tool, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)), hint);
+}
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct run *run = ctx;
+	/* first reports what its threads found before this */
+	int refused = run->refused ? 0 : pd_sink_error(run->sink, e);
+
+	if (!run->refused)
+		run->refused = refused;
+	if (e->severity > PD_NOTE)
+		run->errors++;
+	if (run->s->verbose || (e->severity > PD_NOTE && run->errors <= ERRORS_SHOWN))
+		report_error(run, e, "");
+	else if (e->severity > PD_NOTE)
+		run->not_shown++;
+}
+
+static void on_wait(void *ctx)
+{
+	struct run *run = ctx;
+
+	pd_sink_wait(run->sink);
+	output_flush(&run->out);
+}
+
+static bool shows_frames(const struct settings *s)
+{
+	return s->resolve || s->symbols.depth;
+}
+
+static bool needs_names(const struct settings *s)
+{
+	return s->symbols.depth || symbol_filter_needs_names(&s->filter.places);
+}
+
+/* Returns whether a history follows the records; names of functions and tables need a whole one. */
+static bool is_live(const struct run *run)
+{
+	const struct settings *s = run->s;
+
+	return (s->resolve || s->filter.comms.count) && s->format <= FORMAT_STATS &&
+	       !needs_names(s) && !s->header_only && history_needs_copy(&run->in);
+}
+
+/* --strict ends at the very record that is damaged, so no thread may be ahead of it; nor of a
+ * history that follows the records. */
+static unsigned int thread_count(const struct run *run)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const struct settings *s = run->s;
+
+	if (s->strict || is_live(run))
+		return 1;
+	if (s->jobs)
+		return s->jobs < MOST_THREADS ? s->jobs : MOST_THREADS;
+	return cpus < 1 ? 1 : cpus < MOST_THREADS ? (unsigned int)cpus : MOST_THREADS;
+}
+
+/* Counting does not touch most bytes, so it maps the file. Writing touches all of them, and what is
+ * written can't be taken back if the file turns out to have shrunk. */
+static enum pd_access access_of(const struct settings *s)
+{
+	return s->format == FORMAT_STATS ? PD_MAP_OWN : PD_READ;
+}
+
+static bool makes_columns(const struct settings *s)
+{
+	return s->format >= FORMAT_ARROW;
+}
+
+static struct pd_sink *make_column_sink(struct run *run)
+{
+	const struct settings *s = run->s;
+
+	run->columns = column_make(&tool, &s->columns, &(struct pc_options){
+		.size = sizeof(struct pc_options), .history = run->history, .filter = run->filter,
+		.memory_limit = s->memory, .path = run->in.name, .threads = thread_count(run),
+		.namer = s->symbols.depth ? &run->symbols.namer : NULL,
+		.tables = s->format == FORMAT_ARROW ? 1ull << column_table(&s->columns) : 0 });
+	return column_sink(run->columns);
+}
+
+static struct pd_sink *make_sink(struct run *run)
+{
+	const enum pd_json_layout layout = run->s->pretty ? PD_JSON_INDENTED : PD_JSON_COMPACT;
+	const struct pd_output out = { output_write, &run->out };
+	enum pd_json_frames form;
+
+	if (makes_columns(run->s))
+		return make_column_sink(run);
+	symbols_form(&run->s->symbols, &form);
+	if (run->s->format == FORMAT_STATS)
+		return pd_sink_new_stats(&(struct pd_stats_options){
+			.size = sizeof(struct pd_stats_options), .layout = layout,
+			.filter = run->filter }, out);
+	return pd_sink_new_json(&(struct pd_json_options){
+		.size = sizeof(struct pd_json_options), .layout = layout, .filter = run->filter,
+		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
+		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run),
+		.times = run->s->utc ? PD_JSON_CLOCK_AND_UTC : PD_JSON_CLOCK,
+		.history = shows_frames(run->s) ? run->history : NULL,
+		.namer = run->s->symbols.depth ? &run->symbols.namer : NULL, .frames = form,
+		.parts = run->s->header_only ? PD_JSON_HEADER :
+			 run->s->records_only ? PD_JSON_RECORDS : PD_JSON_ALL }, out);
+}
+
+/* --comm and --resolve need names and maps in the order of time. A stream can't be read twice: it
+ * is sorted, which takes no longer than a round, so that what is live stays live. */
+static bool sorts_by_time(const struct run *run)
+{
+	return run->s->sort || is_live(run);
+}
+
+static struct pd_reader_options reader_options(struct run *run)
+{
+	return (struct pd_reader_options){
+		.size = sizeof(struct pd_reader_options), .memory_limit = run->s->memory,
+		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
+		.order = sorts_by_time(run) ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error,
+		.stop_at = makes_columns(run->s) && run->s->strict ? PD_DAMAGED : PD_FATAL,
+		.on_wait = on_wait, .ctx = run, .access = access_of(run->s) };
+}
+
+static struct pd_reader *open_reader(struct run *run)
+{
+	const struct pd_reader_options o = reader_options(run);
+	struct pd_reader *reader;
+	struct pd_error e;
+
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
+		pd_reader_open_path(run->in.path, &o, &e);
+	if (!reader)
+		report_error(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
+			     "; a recorded directory contains this file" : run->in.hint);
+	return reader;
+}
+
+static enum cli_exit open_input(struct run *run)
+{
+	if (input_open(&run->in, &tool) == 0)
+		return CLI_OK;
+	report_error(run,
+		     &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
+			     .have = (uint64_t)errno }, run->in.hint);
+	return CLI_INPUT;
+}
+
+static enum cli_exit open_output(struct run *run)
+{
+	const char *output = run->s->output;
+	bool inside = directory_contains(run->in.path, output);
+	enum cli_exit status = run->s->format == FORMAT_PARQUET ?
+		column_files_open(&run->files, &tool, output, run->in.path) : inside ? CLI_USAGE :
+		output_open(&run->out, &tool, output, run->in.path);
+
+	/* A new data.N would be read as part of the directory. */
+	if (run->out.created && directory_names_data(output) &&
+	    directory_contains(run->in.path, output)) {
+		inside = true;
+		output_discard(&run->out);
+	}
+	if (inside)
+		cli_error(&tool, "%s: is both input and output", output);
+	return inside ? CLI_USAGE : status;
+}
+
+static void start_progress(struct run *run, const struct pd_reader *reader)
+{
+	const struct pd_file_info *f = pd_reader_file(reader);
+
+	if (!output_is_terminal(&run->out) || run->s->format == FORMAT_STATS)
+		progress_start(&run->progress, f->size_known && f->mode != PD_MODE_DIRECTORY ?
+			       f->size : 0);
+}
+
+static void show_progress(struct run *run, const struct pd_reader *reader,
+			  const struct pd_record *record)
+{
+	const uint64_t offset = pd_record_offset(record);
+
+	if (pd_reader_file(reader)->mode == PD_MODE_DIRECTORY)	/* each file has its own offsets */
+		run->done += pd_record_bytes(record).size;
+	else if (offset > run->done)
+		run->done = offset;
+	progress_update(&run->progress, run->done);
+}
+
+/* In a pipe the header consists of records, which end at the first of these. */
+static bool ends_header(const struct pd_record *record)
+{
+	static const char *const firsts[] = {
+		"SAMPLE", "READ", "COMPRESSED", "COMPRESSED2", "AUXTRACE", "FINISHED_ROUND",
+		"FINISHED_INIT",
+	};
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+		if (strcmp(pd_record_name(record), firsts[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool must_stop(const struct run *run)
+{
+	return run->refused || (run->s->strict && run->errors);
+}
+
+static void decode_records(struct run *run, struct pd_reader *reader)
+{
+	const bool header_only = run->s->header_only, live = is_live(run);
+	const struct pd_record *record;
+	struct pd_error e;
+	int ret = 0;
+
+	run->refused = pd_sink_begin(run->sink, reader);
+	if (live)
+		pd_history_add_features(run->history, reader, &e);
+	while (!must_stop(run) && !(header_only && pd_reader_file(reader)->mode != PD_MODE_PIPE)) {
+		if (!header_only && !live)
+			run->refused = pd_sink_batch(run->sink, reader);
+		ret = run->refused ? 0 : pd_reader_next(reader, &record, &e);
+		if (ret <= 0 || must_stop(run) || (header_only && ends_header(record)))
+			break;
+		if (live)
+			pd_history_add_record(run->history, record, NULL);
+		run->refused = pd_sink_record(run->sink, record);
+		show_progress(run, reader, record);
+	}
+	if (ret < 0)
+		on_error(run, &e);
+	if (sigbus_lost_bytes())
+		on_error(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
+			"it shrank while it was read, or parts can't be read: zeros replace what "
+			"is missing" });
+	if (live)
+		history_end(run->history, reader, &run->history_texts, on_error, run);
+	if (!run->refused)
+		run->refused = pd_sink_finish(run->sink, reader);
+}
+
+/* Writes tables. An error that reached `stop_at` was reported already. */
+static void decode_columns(struct run *run, struct pd_reader *reader)
+{
+	struct pd_error e;
+
+	run->refused = run->s->format == FORMAT_PARQUET ?
+		column_files_write(&run->files, run->columns, reader, &e) :
+		pc_write_arrow(run->columns, reader, column_table(&run->s->columns),
+			       (struct pd_output){ output_write, &run->out }, &e);
+	if (run->refused || e.code == PD_OK || (run->s->strict && run->errors))
+		return;
+	run->errors++;
+	report_error(run, &e, "");
+}
+
+static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
+{
+	enum cli_exit status = run->filter ?
+		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
+
+	if (status == CLI_OK)
+		status = run->s->format == FORMAT_PARQUET ? column_files_truncate(&run->files) :
+							   output_truncate(&run->out);
+	if (status != CLI_OK)
+		return status;
+	start_progress(run, reader);
+	if (run->history_cut.code != PD_OK)
+		on_error(run, &run->history_cut);
+	if (makes_columns(run->s))
+		decode_columns(run, reader);
+	else
+		decode_records(run, reader);
+	progress_end(&run->progress);
+	if (run->refused && !run->out.error && !(run->files.outputs &&
+						column_files_failed(&run->files))) {
+		cli_error(&tool, "%s: out of memory", run->in.name);
+		status = CLI_OUTPUT;
+	} else if (run->errors) {
+		status = CLI_ERRORS;
+	}
+	if (run->s->symbols.depth && symbols_report_unnamed(&run->symbols, &tool, run->in.name) &&
+	    run->s->symbols.strict && status == CLI_OK)
+		status = CLI_ERRORS;
+	if (run->s->utc)
+		clocks_report_untied(&tool, run->in.name, reader);
+	filter_report_unknown_events(&tool, &run->s->filter, reader);
+	if (run->filter && !run->s->header_only && !run->refused)
+		filter_report_no_match(&tool, &run->s->filter, run->filter);
+	if (run->not_shown)
+		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->in.name,
+			  (unsigned long long)run->not_shown);
+	return run->files.outputs ? column_files_close(&run->files, status) :
+				    output_close(&run->out, status);
+}
+
+static bool needs_history(const struct run *run)
+{
+	const struct settings *s = run->s;
+
+	return !s->header_only && !is_live(run) &&
+	       (makes_columns(s) || shows_frames(s) || symbol_filter_is_given(&s->filter.places) ||
+		(s->filter.comms.count && !history_needs_copy(&run->in)));
+}
+
+/* Returns 0, or -1 without memory. */
+static int set_filter(struct run *run)
+{
+	const struct symbol_filter_settings *places = &run->s->filter.places;
+
+	if (!run->filter || !run->history)
+		return 0;
+	pd_filter_set_history(run->filter, run->history);
+	if (!symbol_filter_is_given(places))
+		return 0;
+	run->symbol_filter = symbol_filter_new(places, run->history, run->symbols.session,
+					       run->filter);
+	return run->symbol_filter ? 0 : -1;
+}
+
+/* Makes what the second pass needs: the history, and the sink. */
+static enum cli_exit prepare(struct run *run)
+{
+	const struct pd_reader_options o = reader_options(run);
+	enum cli_exit status = is_live(run) ? history_begin(&tool, &o, &run->history) :
+		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history,
+						    NULL, &run->history_cut) : CLI_OK;
+
+	if (status == CLI_OK && run->history && run->s->symbols.stitch_lbr)
+		status = history_stitch(&tool, &run->in, &o, run->history,
+					run->s->symbols.max_frames);
+	if (status != CLI_OK)
+		return status;
+	if (needs_names(run->s) && run->history)
+		status = symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in,
+				      run->history);
+	if (status != CLI_OK)
+		return status;
+	run->sink = make_sink(run);
+	if (run->sink && set_filter(run) == 0)
+		return CLI_OK;
+	cli_error(&tool, "out of memory");
+	return CLI_OUTPUT;
+}
+
+/* Runs in the sandbox: all files are open, except those of a directory. */
+static enum cli_exit decode(void *ctx)
+{
+	struct run *run = ctx;
+	struct pd_reader *reader = NULL;
+	enum cli_exit status;
+
+	if (access_of(run->s) == PD_MAP_OWN)
+		sigbus_watch();
+	status = prepare(run);
+	if (status == CLI_OK) {
+		reader = open_reader(run);
+		status = reader ? decode_reader(run, reader) : CLI_INPUT;
+	}
+	pd_sink_free(run->sink);
+	pd_reader_free(reader);
+	symbol_filter_free(run->symbol_filter);
+	symbols_close(&run->symbols);
+	pd_history_free(run->history);
+	return status;
+}
+
+static enum cli_exit decode_input(struct run *run)
+{
+	const struct sandbox sandbox = {
+		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
+		.input = run->in.fd,
+		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
+		.receive = needs_names(run->s) ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
+		.tempfile = sorts_by_time(run) || needs_history(run) ? SANDBOX_TEMPFILE_ALWAYS :
+								 SANDBOX_TEMPFILE_UNLESS_PLAIN,
+	};
+	enum cli_exit status = open_output(run);
+
+	if (status != CLI_OK) {
+		column_files_discard(&run->files);
+		return status;
+	}
+	if (needs_names(run->s))
+		status = symbols_prepare(&run->symbols, &tool, &run->s->symbols);
+	/* If the input is invalid, a new output is removed, which needs a right to its
+	 * directory. */
+	if (status == CLI_OK)
+		status = sandbox_run(&sandbox, run->out.created || run->files.outputs ?
+				     SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS, decode, run);
+	if (status == CLI_INPUT || status == CLI_USAGE) {
+		output_discard(&run->out);
+		column_files_discard(&run->files);
+	}
+	return status;
+}
+
+static enum cli_exit run_decode(struct run *run)
+{
+	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &run->part);
+
+	if (status == CLI_OK)
+		status = open_input(run);
+	if (status == CLI_OK) {
+		sigint_ignore_first(run->in.fd);
+		status = decode_input(run);
+	}
+	input_close(&run->in);
+	pd_filter_free(run->filter);
+	column_files_free(&run->files);
+	return status;
+}
+
+/* Returns an option that has no meaning for tables, or NULL. */
+static const char *find_json_option(const struct settings *s)
+{
+	return s->pretty ? "pretty" : s->blobs ? "blobs" : s->header_only ? "header-only" :
+	       s->records_only ? "records-only" : s->utc ? "utc" : s->resolve ? "resolve" :
+	       s->symbols.linkage_names ? "linkage-names" :
+	       s->symbols.strict ? "symbols-strict" : NULL;
+}
+
+static enum cli_exit check_columns(const struct settings *s)
+{
+	const struct column_settings *c = &s->columns;
+
+	if (makes_columns(s) && find_json_option(s))
+		return cli_usage(&tool, "'--%s' does not apply to tables", find_json_option(s));
+	if (makes_columns(s) && s->symbols.depth && strcmp(s->symbols.depth, SYMBOLS_FULL) != 0)
+		return cli_usage(&tool, "'--symbols=%s' does not apply to tables: '--symbols' "
+				 "fills the table symbols", s->symbols.depth);
+	if (!makes_columns(s) && !c->ddl && (c->table || c->with.count || c->int64 || c->file_id))
+		return cli_usage(&tool, "'--%s' applies to tables: add '-f arrow' or '-f parquet'",
+				 c->table ? "table" : c->with.count ? "with" :
+				 c->int64 ? "int64" : "file-id");
+	if (s->format == FORMAT_PARQUET && c->table)
+		return cli_usage(&tool, "'--table' applies to arrow: parquet has all tables");
+	if (s->format == FORMAT_PARQUET && (!s->output || strcmp(s->output, "-") == 0))
+		return cli_usage(&tool, "'-f parquet' writes several files: add '-o DIR'");
+	return column_check(&tool, c);
+}
+
+static enum cli_exit check_settings(const struct settings *s, const char *operand)
+{
+	const struct cli_list *inputs = &s->inputs;
+	const enum cli_exit columns = check_columns(s);
+
+	if (columns != CLI_OK)
+		return columns;
+	if (input_check(&tool, inputs, operand) != CLI_OK)
+		return CLI_USAGE;
+	if (s->pretty && s->format == FORMAT_JSONL)
+		return cli_usage(&tool,
+				 "'--pretty' does not apply to jsonl, which has one object per "
+				 "line");
+	if (s->header_only && s->format == FORMAT_STATS)
+		return cli_usage(&tool,
+				 "'--header-only' reads no records, so stats has nothing to count");
+	if (s->records_only && (s->format != FORMAT_JSONL || s->header_only))
+		return cli_usage(&tool, s->header_only ?
+				 "'--records-only' and '--header-only' leave nothing" :
+				 "'--records-only' applies to jsonl: add '-f jsonl'");
+	if (s->utc && s->format == FORMAT_STATS)
+		return cli_usage(&tool, "'--utc' applies to records, and stats shows none");
+	if (shows_frames(s) && s->format == FORMAT_STATS)
+		return cli_usage(&tool, "'--%s' applies to records, and stats shows none",
+				 s->resolve ? "resolve" : "symbols");
+	if (s->symbols.file && !needs_names(s))
+		return cli_usage(&tool, "'--symbols-file' needs '--symbols'");
+	if (symbols_check(&s->symbols, &tool) != CLI_OK)
+		return CLI_USAGE;
+	if (s->schema && (operand || inputs->count))
+		return cli_usage(&tool,
+				 "'--schema' reads no input ('--schema=NAME' needs the '=')");
+	if (s->verbose && s->jobs > MOST_THREADS)
+		cli_error(&tool, "'--jobs': using %u threads, the maximum",
+			  (unsigned int)MOST_THREADS);
+	return sandbox_check(&tool, s->sandbox);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .output = NULL };
+	char **operands = cli_parse(&tool, argc, argv, &s);
+	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
+			   .symbols.opener = OPENER_CLOSED };
+	enum cli_exit status = check_settings(&s, operands[0]);
+
+	if (status == CLI_OK)
+		status = max_output_read(&tool, s.max_output, &run.max_output);
+	if (status == CLI_OK && s.schema) {
+		status = schema_write(&tool, s.schema, s.output);
+	} else if (status == CLI_OK && s.columns.ddl) {
+		status = column_write_ddl(&tool, &s.columns, s.output);
+	} else if (status == CLI_OK) {
+		input_choose(&run.in, input_named(&s.inputs, operands[0]));
+		status = run_decode(&run);
+	}
+	filter_settings_free(&s.filter);
+	cli_list_free(&s.inputs);
+	cli_list_free(&s.symbols.debug_dirs);
+	cli_list_free(&s.symbols.prefixes);
+	cli_list_free(&s.columns.with);
+	return cli_finish(&tool, status);
+}

@@ -1,0 +1,365 @@
+/* pquery_rows.c - the rows of a query as a table, CSV or JSON. */
+#include "pquery/pquery_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const rows_words[] = { "table", "csv", "json", NULL };
+
+enum { ROWS_TO_MEASURE = 1000, BYTES_TO_MEASURE = 1 << 20, WIDEST = 80 };
+
+static void put(struct rows *r, const void *p, size_t n)
+{
+	output_write(r->out, p, n);
+}
+
+static void put_text(struct rows *r, const char *text)
+{
+	put(r, text, strlen(text));
+}
+
+static void put_repeated(struct rows *r, const char *text, size_t times)
+{
+	while (times--)
+		put_text(r, text);
+}
+
+/* --- table --- */
+
+/* Returns the characters of printable UTF-8. */
+static size_t width_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Returns a copy that can be shown, or NULL without memory. */
+static char *copy_printable(const char *text, size_t n)
+{
+	char *copy = malloc(n + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, n);
+	copy[cli_make_printable(copy, n)] = '\0';
+	return copy;
+}
+
+static char *copy_value(sqlite3_stmt *s, int column)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *bytes;
+	size_t n;
+	char *hex;
+
+	if (sqlite3_column_type(s, column) != SQLITE_BLOB) {
+		const char *text = (const char *)sqlite3_column_text(s, column);
+
+		return copy_printable(text ? text : "", text ?
+				      (size_t)sqlite3_column_bytes(s, column) : 0);
+	}
+	bytes = sqlite3_column_blob(s, column);
+	n = (size_t)sqlite3_column_bytes(s, column);
+	hex = malloc(2 * n + 1);
+	for (size_t i = 0; hex && i < n; i++) {
+		hex[2 * i] = digits[bytes[i] >> 4];
+		hex[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	if (hex)
+		hex[2 * n] = '\0';
+	return hex;
+}
+
+static void put_cell(struct rows *r, int column, const char *text)
+{
+	const size_t width = width_of(text), room = r->widths[column];
+	const size_t blanks = width < room ? room - width : 0;
+
+	if (column)
+		put_text(r, "  ");
+	if (r->are_numbers[column])
+		put_repeated(r, " ", blanks);
+	put_text(r, text);
+	if (!r->are_numbers[column] && column + 1 < r->columns)
+		put_repeated(r, " ", blanks);
+}
+
+static void put_heading(struct rows *r)
+{
+	r->before(r->ctx);
+	if (r->results)
+		put_text(r, "\n");
+	for (int i = 0; i < r->columns; i++) {
+		char *name = copy_printable(sqlite3_column_name(r->statement, i),
+					    strlen(sqlite3_column_name(r->statement, i)));
+
+		if (name && r->widths[i] < width_of(name))
+			r->widths[i] = width_of(name);
+		put_cell(r, i, name ? name : "");
+		free(name);
+	}
+	put_text(r, "\n");
+	for (int i = 0; i < r->columns; i++) {
+		put_text(r, i ? "  " : "");
+		put_repeated(r, "-", r->widths[i]);
+	}
+	put_text(r, "\n");
+}
+
+/* Writes the rows that wait. */
+static void flush_table(struct rows *r)
+{
+	if (!r->widths || r->capacity == SIZE_MAX)
+		return;
+	put_heading(r);
+	for (size_t i = 0; i < r->nr_texts; i++) {
+		const int column = (int)(i % (size_t)r->columns);
+
+		put_cell(r, column, r->texts[i]);
+		if (column + 1 == r->columns)
+			put_text(r, "\n");
+		free(r->texts[i]);
+	}
+	free(r->texts);
+	r->texts = NULL;
+	r->nr_texts = 0;
+	r->capacity = SIZE_MAX;		/* the widths are known */
+}
+
+/* Returns 0, or -1 without memory; the text is then freed. */
+static int keep_text(struct rows *r, char *text)
+{
+	const size_t more = r->capacity ? 2 * r->capacity : 256;
+	char **texts = r->texts;
+
+	if (r->nr_texts == r->capacity) {
+		texts = realloc(r->texts, more * sizeof(*texts));
+		if (!texts) {
+			free(text);
+			return -1;
+		}
+		r->texts = texts;
+		r->capacity = more;
+	}
+	texts[r->nr_texts++] = text;
+	r->bytes += strlen(text);
+	return 0;
+}
+
+static void measure(struct rows *r, int column, const char *text)
+{
+	const int type = sqlite3_column_type(r->statement, column);
+	size_t width = width_of(text);
+
+	if (width > WIDEST)
+		width = WIDEST;
+	if (width > r->widths[column])
+		r->widths[column] = width;
+	if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+		r->are_numbers[column] = false;
+}
+
+static int add_to_table(struct rows *r)
+{
+	for (int i = 0; i < r->columns; i++) {
+		char *text = copy_value(r->statement, i);
+
+		if (!text)
+			return -1;
+		if (r->capacity == SIZE_MAX) {
+			put_cell(r, i, text);
+			free(text);
+			continue;
+		}
+		measure(r, i, text);
+		if (keep_text(r, text))
+			return -1;
+	}
+	if (r->capacity == SIZE_MAX)
+		put_text(r, "\n");
+	else if (r->count >= ROWS_TO_MEASURE || r->bytes >= BYTES_TO_MEASURE)
+		flush_table(r);
+	return 0;
+}
+
+/* --- CSV --- */
+
+static void put_quoted(struct rows *r, const char *text, size_t n)
+{
+	put_text(r, "\"");
+	for (size_t i = 0; i < n; i++) {
+		put(r, text + i, 1);
+		if (text[i] == '"')
+			put_text(r, "\"");
+	}
+	put_text(r, "\"");
+}
+
+/* NULL is nothing, an empty text is quoted. */
+static void put_csv_text(struct rows *r, const char *text, size_t n)
+{
+	bool is_plain = n > 0;
+
+	for (size_t i = 0; i < n; i++)
+		is_plain &= text[i] != '"' && text[i] != ',' && text[i] != '\n' && text[i] != '\r';
+	if (is_plain)
+		put(r, text, n);
+	else
+		put_quoted(r, text, n);
+}
+
+static int add_csv(struct rows *r)
+{
+	for (int i = 0; i < r->columns; i++) {
+		char *hex = NULL;
+		const int type = sqlite3_column_type(r->statement, i);
+
+		put_text(r, i ? "," : "");
+		if (type == SQLITE_BLOB)
+			hex = copy_value(r->statement, i);
+		if (hex)
+			put_csv_text(r, hex, strlen(hex));
+		else if (type != SQLITE_NULL)
+			put_csv_text(r, (const char *)sqlite3_column_text(r->statement, i),
+				     (size_t)sqlite3_column_bytes(r->statement, i));
+		free(hex);
+	}
+	put_text(r, "\n");
+	return 0;
+}
+
+static void put_csv_heading(struct rows *r)
+{
+	for (int i = 0; i < r->columns; i++) {
+		const char *name = sqlite3_column_name(r->statement, i);
+
+		put_text(r, i ? "," : "");
+		put_csv_text(r, name, strlen(name));
+	}
+	put_text(r, "\n");
+}
+
+/* --- JSON --- */
+
+static void put_json_text(struct rows *r, const char *text, size_t n)
+{
+	char escape[8];
+
+	put_text(r, "\"");
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (c < 0x20 || c == 0x7f) {
+			snprintf(escape, sizeof(escape), "\\u%04x", c);
+			put_text(r, escape);
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			put_text(r, "\\");
+		put(r, text + i, 1);
+	}
+	put_text(r, "\"");
+}
+
+static void put_json_value(struct rows *r, int column)
+{
+	char *hex;
+
+	switch (sqlite3_column_type(r->statement, column)) {
+	case SQLITE_NULL:
+		put_text(r, "null");
+		break;
+	case SQLITE_FLOAT:
+		put_text(r, isfinite(sqlite3_column_double(r->statement, column)) ?
+			 (const char *)sqlite3_column_text(r->statement, column) : "null");
+		break;
+	case SQLITE_INTEGER:
+		put_text(r, (const char *)sqlite3_column_text(r->statement, column));
+		break;
+	case SQLITE_BLOB:
+		hex = copy_value(r->statement, column);
+		put_json_text(r, hex ? hex : "", hex ? strlen(hex) : 0);
+		free(hex);
+		break;
+	default:
+		put_json_text(r, (const char *)sqlite3_column_text(r->statement, column),
+			      (size_t)sqlite3_column_bytes(r->statement, column));
+	}
+}
+
+static int add_json(struct rows *r)
+{
+	put_text(r, r->count > 1 ? ",\n" : "\n");
+	for (int i = 0; i < r->columns; i++) {
+		const char *name = sqlite3_column_name(r->statement, i);
+
+		put_text(r, i ? ", " : "{");
+		put_json_text(r, name, strlen(name));
+		put_text(r, ": ");
+		put_json_value(r, i);
+	}
+	put_text(r, "}");
+	return 0;
+}
+
+/* --- a result --- */
+
+static void begin_output(struct rows *r)
+{
+	if (r->format == ROWS_TABLE)	/* the rows wait */
+		return;
+	r->before(r->ctx);
+	if (r->format == ROWS_CSV && r->results)
+		put_text(r, "\n");
+	if (r->format == ROWS_CSV)
+		put_csv_heading(r);
+	else if (r->format == ROWS_JSON)
+		put_text(r, "[");
+}
+
+int rows_begin(struct rows *r, sqlite3_stmt *statement)
+{
+	r->statement = statement;
+	r->columns = sqlite3_column_count(statement);
+	r->count = r->nr_texts = r->capacity = r->bytes = 0;
+	r->texts = NULL;
+	r->widths = calloc((size_t)r->columns + 1, sizeof(*r->widths));
+	r->are_numbers = calloc((size_t)r->columns + 1, sizeof(*r->are_numbers));
+	r->failed = !r->widths || !r->are_numbers;
+	for (int i = 0; i < r->columns && !r->failed; i++)
+		r->are_numbers[i] = true;
+	return r->failed ? -1 : 0;
+}
+
+int rows_add(struct rows *r)
+{
+	static int (*const adders[])(struct rows *) = { add_to_table, add_csv, add_json };
+
+	if (!r->count++)
+		begin_output(r);
+	r->failed |= adders[r->format](r) != 0;
+	return r->failed || r->out->error ? -1 : 0;
+}
+
+int rows_end(struct rows *r, bool is_whole)
+{
+	if (!r->count && is_whole && r->columns)
+		begin_output(r);
+	if (r->format == ROWS_TABLE && (r->count || (is_whole && r->columns)))
+		flush_table(r);
+	if (r->format == ROWS_JSON && is_whole && r->columns)
+		put_text(r, r->count ? "\n]\n" : "]\n");
+	r->results += is_whole && r->columns;
+	for (size_t i = 0; i < r->nr_texts; i++)
+		free(r->texts[i]);
+	free(r->texts);
+	free(r->widths);
+	free(r->are_numbers);
+	r->widths = NULL;
+	return r->failed || r->out->error ? -1 : 0;
+}

@@ -1,0 +1,479 @@
+/* preport - where the time goes: tables and pictures of a perf.data file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "files/input.h"
+#include "files/input_errors.h"
+#include "files/output.h"
+#include "pd/profile.h"
+#include "recording/history.h"
+#include "preport/preport_choices.h"
+#include "preport/preport_limits.h"
+#include "preport/preport_parts.h"
+#include "preport/preport_wrote.h"
+#include "process/progress.h"
+#include "sandbox/sandbox.h"
+#include "process/viewer.h"
+
+enum { ERRORS_SHOWN = 5, ROWS = 40, EXIT_EMPTY = 5, EXIT_ABOVE = 6 };
+
+struct run {
+	struct choices choices;
+	struct input in;
+	struct output out;
+	struct pd_filter *filter;
+	struct filter_part part;
+	struct symbol_filter *symbol_filter;
+	struct pd_history *history;
+	struct pd_index *index;		/* where threads begin to read; NULL: there is one */
+	struct symbols symbols;
+	struct pp_profile *profile;
+	bool is_paged;		/* standard output is a pager on a terminal */
+	struct winsize window;	/* of the terminal; 0: there is none */
+	struct input_errors errors;
+	struct progress progress;
+	uint64_t read;		/* bytes of the input, for progress */
+	struct run *base;	/* of --base; NULL: none */
+};
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	struct run *run = ctx;
+
+	progress_clear(&run->progress);
+	input_errors_add(&run->errors, run->in.name, e);
+}
+
+/* Returns whether a temporary file can't be written: inputs are only read. */
+static bool is_disk_full(const struct pd_error *e)
+{
+	return e->code == PD_E_IO &&
+	       (e->have == ENOSPC || e->have == EDQUOT || e->have == EFBIG);
+}
+
+static enum cli_exit fail(struct run *run, const struct pd_error *e)
+{
+	char text[512];
+
+	if (e->code == PD_E_LIMIT && !e->text) {
+		cli_error(&preport, "%s: needs more memory: see --memory", run->in.name);
+		return CLI_OUTPUT;
+	}
+	if (is_disk_full(e)) {
+		cli_error(&preport, "%s: a temporary file (TMPDIR): %s", run->in.name,
+			  strerror((int)e->have));
+		return CLI_OUTPUT;
+	}
+	cli_error(&preport, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
+		  run->in.hint);
+	return CLI_INPUT;
+}
+
+/* --- reading --- */
+
+static bool is_for_terminal(const struct run *run)
+{
+	return run->is_paged || output_is_terminal(&run->out);
+}
+
+static struct pd_reader_options reader_options(struct run *run)
+{
+	return (struct pd_reader_options){
+		.size = sizeof(struct pd_reader_options), .memory_limit = run->choices.s->memory,
+		.max_expanded = run->choices.max_output.bytes,
+		.max_ratio = run->choices.max_output.ratio,
+		.on_error = on_error, .ctx = run,
+		/* waits are from a switch on one CPU to one on another */
+		.order = choices_state(&run->choices) == PP_ON_CPU ? PD_AS_WRITTEN : PD_BY_TIME,
+	};
+}
+
+static bool wants_event(void *ctx, const char *name)
+{
+	const struct run *run = ctx;
+
+	return filter_wants_event(&run->choices.s->filter, name);
+}
+
+/* Text that goes to the terminal shows that there is progress. */
+static void start_progress(struct run *run, const struct pd_reader *reader)
+{
+	const struct pd_file_info *f = pd_reader_file(reader);
+	const bool is_text = run->choices.format->is_script && is_for_terminal(run);
+
+	if (f->size_known && f->mode != PD_MODE_DIRECTORY && !is_text)
+		progress_start(&run->progress, f->size);
+}
+
+static void on_progress(void *ctx, uint64_t offset)
+{
+	struct run *run = ctx;
+
+	if (offset > run->read)	/* in the order of time it may be less */
+		run->read = offset;
+	progress_update(&run->progress, run->read);
+}
+
+/* The profile chooses the events. */
+static enum cli_exit make_filter(struct run *run)
+{
+	struct filter_settings s = run->choices.s->filter;
+
+	s.events = (struct cli_list){ 0 };
+	return filter_make(&preport, &s, &run->filter, &run->part);
+}
+
+/* Returns 0, or -1 without memory. */
+static int set_symbol_filter(struct run *run)
+{
+	const struct symbol_filter_settings *places = &run->choices.s->filter.places;
+
+	if (!symbol_filter_is_given(places))
+		return 0;
+	run->symbol_filter = symbol_filter_new(places, run->history, run->symbols.session,
+					       run->filter);
+	return run->symbol_filter ? 0 : -1;
+}
+
+static unsigned int thread_count(const struct run *run)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (run->choices.s->jobs)
+		return run->choices.s->jobs;
+	return cpus < 1 ? 1 : (unsigned int)cpus;
+}
+
+static int take_samples(struct run *run, struct pd_reader *reader, const struct pp_options *profile,
+			struct pd_error *e)
+{
+	const struct parts parts = { .in = &run->in, .index = run->index,
+				     .reader = reader_options(run), .profile = *profile,
+				     .threads = thread_count(run) };
+
+	if (!run->choices.format->is_script)
+		return parts_add(&parts, run->profile, reader, e);
+	return pp_script(run->profile, reader, &run->choices.script,
+			 (struct pd_output){ output_write, &run->out }, e);
+}
+
+static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
+{
+	enum cli_exit status = run->filter ?
+		filter_set_part(&preport, run->filter, run->part, reader) : CLI_OK;
+	const struct choices *c = &run->choices;
+	const struct settings *s = c->s;
+	const struct pp_options *o = PP_OPTIONS(
+		.history = run->history, .filter = run->filter,
+		.namer = s->no_symbols ? NULL : &run->symbols.namer,
+		.memory_limit = s->memory, .groups = c->groups, .keep = choices_keep(c),
+		.state = choices_state(c),
+		.pmus = s->merge_events ? PP_PMUS_MERGED : PP_PMUS_APART,
+		.wants_event = wants_event, .on_progress = on_progress, .ctx = run);
+	struct pd_error e;
+	int ret;
+
+	if (status != CLI_OK)
+		return status;
+	if (!s->no_symbols)
+		status = symbols_open(&run->symbols, &preport, &s->symbols, &run->in,
+				      run->history);
+	if (status != CLI_OK)
+		return status;
+	if (set_symbol_filter(run))
+		return fail(run, &(struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL });
+	run->profile = pp_new(o, &e);
+	if (!run->profile)
+		return fail(run, &e);
+	start_progress(run, reader);
+	ret = take_samples(run, reader, o, &e);
+	progress_end(&run->progress);
+	if (ret) {
+		if (run->out.error)
+			return CLI_OUTPUT;
+		if (e.code == PD_E_LIMIT || is_disk_full(&e))
+			return fail(run, &e);
+		on_error(run, &e);
+	}
+	filter_report_unknown_events(&preport, &s->filter, reader);
+	return run->errors.nr ? CLI_ERRORS : CLI_OK;
+}
+
+static enum cli_exit read_samples(struct run *run)
+{
+	struct pd_reader_options o = reader_options(run);
+	struct pd_error e;
+	enum cli_exit status;
+	struct pd_reader *reader;
+
+	if (thread_count(run) > 1)
+		run->index = pd_index_new(PARTS_RECORDS);
+	status = history_make(&preport, &run->in, &o, &run->history, run->index, &e);
+	if (status == CLI_OK && run->choices.s->symbols.stitch_lbr)
+		status = history_stitch(&preport, &run->in, &o, run->history, 0);
+	if (status != CLI_OK)
+		return status;
+	if (e.code != PD_OK)
+		on_error(run, &e);
+	if (run->filter)
+		pd_filter_set_history(run->filter, run->history);
+	if (choices_keep(&run->choices) == PP_KEEP_SAMPLES || run->choices.format->is_script)
+		o.order = PD_BY_TIME;
+	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
+		pd_reader_open_path(run->in.path, &o, &e);
+	if (!reader)
+		return fail(run, &e);
+	status = add_samples(run, reader);
+	pd_reader_free(reader);
+	return status;
+}
+
+/* --- writing --- */
+
+static bool wants_colors(const struct run *run)
+{
+	const char *no = getenv("NO_COLOR");
+
+	if (run->choices.s->color)
+		return run->choices.s->color == 1;
+	return is_for_terminal(run) && !(no && *no);
+}
+
+static size_t row_count(const struct run *run)
+{
+	const unsigned int height = is_for_terminal(run) ? run->window.ws_row : 0;
+
+	if (run->choices.s->rows != UNSET)
+		return run->choices.s->rows;
+	return height > 16 && !run->choices.s->graph ? height - 8u : ROWS;
+}
+
+/* States what is left out of the output for lack of memory. */
+static enum cli_exit check_whole(const struct run *run, enum cli_exit status)
+{
+	struct pp_counts c = { .size = sizeof(c) };
+
+	pp_count(run->profile, &c);
+	if (status > CLI_ERRORS || !(c.small || c.lacks_times))
+		return status;
+	if (c.small && run->choices.format->format != PP_TOP)	/* a table has this line */
+		cli_error(&preport, "%s: %" PRIu64 " samples are in [small]: give more --memory",
+			  run->in.name, c.small);
+	if (c.lacks_times)
+		cli_error(&preport, "%s: the page has no times: they need more memory (--memory) "
+			  "or a temporary file (TMPDIR)", run->in.name);
+	return CLI_ERRORS;
+}
+
+static enum cli_exit finish_output(struct run *run, enum cli_exit status)
+{
+	const uint64_t size = run->out.written;
+	const bool is_file = run->out.fd != STDOUT_FILENO;
+
+	status = output_close(&run->out, status);
+	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet && isatty(STDERR_FILENO))
+		wrote_report(&preport, run->choices.s->output, size, run->choices.format,
+			     run->profile);
+	return status;
+}
+
+static enum cli_exit write_profile(struct run *run, enum cli_exit status)
+{
+	struct pp_write o = choices_write(&run->choices);
+	int ret;
+
+	o.event = pp_main_event(run->profile);
+	o.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN;
+	o.title = o.title ? o.title : run->in.name;
+	o.base = run->base ? run->base->profile : NULL;
+	o.base_title = run->base ? run->base->in.name : NULL;
+	if (is_for_terminal(run))
+		o.columns = run->window.ws_col;
+	o.rows = row_count(run);
+	if (output_truncate(&run->out) != CLI_OK)
+		return CLI_OUTPUT;
+	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
+	if (ret && !run->out.error)
+		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
+	return check_whole(run, finish_output(run, status));
+}
+
+static bool has_samples(const struct run *run)
+{
+	struct pp_event e;
+
+	return pp_event_at(run->profile, pp_main_event(run->profile), &e) && e.samples;
+}
+
+static enum cli_exit load(struct run *run)
+{
+	const struct choices *c = &run->choices;
+	const struct pp_shape shape = choices_shape(c);
+	enum cli_exit status = read_samples(run);
+	struct pd_error e;
+
+	if (status > CLI_ERRORS)
+		return status;
+	if (!has_samples(run)) {
+		cli_error(&preport, choices_state(c) == PP_ON_CPU ? "%s: no sample matches" :
+			  "%s: no context switches: record with precord --off-cpu", run->in.name);
+		return (enum cli_exit)EXIT_EMPTY;
+	}
+	if (c->format->is_script)
+		return status;
+	if (pp_merge(run->profile, &shape, &e))
+		return fail(run, &e);
+	if (c->s->parent && pp_share(run->profile, pp_main_event(run->profile), c->s->parent,
+				     PP_BY_SAMPLES) <= 0) {
+		cli_error(&preport, "%s: no stack has '%s'", run->in.name, c->s->parent);
+		return (enum cli_exit)EXIT_EMPTY;
+	}
+	return status;
+}
+
+static bool is_above(const struct run *run)
+{
+	return limits_exceeded(&preport, &run->choices.s->limits, run->in.name, run->profile,
+			       run->base ? run->base->profile : NULL,
+			       (enum pp_measure)run->choices.s->weight);
+}
+
+/* Runs in the sandbox: files with names come from the opener. */
+static enum cli_exit report(void *ctx)
+{
+	struct run *run = ctx;
+	enum cli_exit base = run->base ? load(run->base) : CLI_OK, status;
+
+	if (base > CLI_ERRORS)
+		return base;
+	if (run->choices.format->is_script && output_truncate(&run->out) != CLI_OK)
+		return CLI_OUTPUT;
+	status = load(run);
+	if (status > CLI_ERRORS)
+		return status;
+	if (run->choices.format->is_script)
+		return finish_output(run, status);
+	status = write_profile(run, status == CLI_OK ? base : status);
+	return status <= CLI_ERRORS && is_above(run) ? (enum cli_exit)EXIT_ABOVE : status;
+}
+
+static enum cli_exit open_files(struct run *run)
+{
+	if (input_open(&run->in, &preport)) {
+		cli_error(&preport, "%s: %s%s", run->in.name, strerror(errno), run->in.hint);
+		return CLI_INPUT;
+	}
+	if (!run->base)
+		return output_open(&run->out, &preport, run->choices.s->output, run->in.path);
+	if (input_open(&run->base->in, &preport) || run->base->in.fd < 0) {
+		cli_error(&preport, "%s: %s", run->base->in.name, run->base->in.fd < 0 && !errno ?
+			  "a directory can't be compared" : strerror(errno));
+		return CLI_INPUT;
+	}
+	return output_open(&run->out, &preport, run->choices.s->output, run->in.path);
+}
+
+static enum cli_exit report_input(struct run *run)
+{
+	const struct settings *s = run->choices.s;
+	const struct sandbox sandbox = {
+		.tool = &preport, .word = s->sandbox, .verbose = s->verbose,
+		.input = run->in.fd, .read_beneath = run->in.fd < 0 ? run->in.path : NULL,
+		.receive = s->no_symbols ? SANDBOX_RECEIVE_NOTHING : SANDBOX_RECEIVE_FILES,
+		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
+	};
+	enum cli_exit status = CLI_OK;
+
+	if (!s->no_symbols)
+		status = symbols_prepare(&run->symbols, &preport, &s->symbols);
+	if (status == CLI_OK && !s->no_symbols && run->base)
+		status = symbols_prepare(&run->base->symbols, &preport, &s->symbols);
+	if (status != CLI_OK)
+		return status;
+	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
+			   report, run);
+}
+
+static void close_run(struct run *run)
+{
+	symbols_close(&run->symbols);
+	pp_free(run->profile);
+	symbol_filter_free(run->symbol_filter);
+	pd_filter_free(run->filter);
+	pd_history_free(run->history);
+	pd_index_free(run->index);
+	input_close(&run->in);
+}
+
+/* Evaluates the options and opens the files. */
+static enum cli_exit prepare(struct run *run)
+{
+	enum cli_exit status = choices_make(&run->choices);
+
+	if (status == CLI_OK)
+		status = make_filter(run);
+	if (status == CLI_OK && run->base) {
+		run->base->choices = run->choices;
+		status = make_filter(run->base);
+	}
+	return status == CLI_OK ? open_files(run) : status;
+}
+
+/* The caller goes on in a child process if there is a viewer. */
+static void start_viewer(struct run *run)
+{
+	const struct format *f = run->choices.format;
+	const bool is_long = f->format == PP_TOP || f->format == PP_TREE || f->is_script;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &run->window))
+		run->window = (struct winsize){ 0 };
+	if (run->choices.s->open)
+		viewer_open_after(&preport, run->choices.s->output);
+	if (run->choices.s->pager && is_long && !run->choices.s->output)
+		run->is_paged = viewer_page();
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .format = UNSET, .idle = UNSET, .rows = UNSET,
+			      .layout = UNSET, .pager = true };
+	char **operands = cli_parse(&preport, argc, argv, &s);
+	struct run base = { .choices.s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
+			    .symbols.opener = OPENER_CLOSED,
+			    .errors = { &preport, ERRORS_SHOWN, s.verbose, 0 } };
+	struct run run = base;
+	enum cli_exit status = sandbox_check(&preport, s.sandbox);
+
+	if (status == CLI_OK)
+		status = input_check(&preport, &s.inputs, operands[0]);
+	input_choose(&run.in, input_named(&s.inputs, operands[0]));
+	if (s.base) {
+		input_choose(&base.in, s.base);
+		run.base = &base;
+	}
+	run.choices.format = format_choose(s.format, !s.output && s.open ? "perf.html" : s.output);
+	if (!s.output && (s.open || isatty(STDOUT_FILENO)))
+		s.output = run.choices.format->file;
+	if (status == CLI_OK)
+		status = prepare(&run);
+	s.symbols.lines = s.lines || table_has_lines(&run.choices.table);
+	s.symbols.no_inline = !s.inlines && !s.symbols.lines;
+	if (status == CLI_OK) {
+		start_viewer(&run);
+		status = report_input(&run);
+	}
+	if (run.out.fd >= 0 && status > CLI_ERRORS && status != (enum cli_exit)EXIT_ABOVE)
+		output_discard(&run.out);
+	close_run(&run);
+	close_run(&base);
+	cli_list_free(&s.symbols.debug_dirs);
+	cli_list_free(&s.limits);
+	cli_list_free(&s.inputs);
+	filter_settings_free(&s.filter);
+	return cli_finish(&preport, status);
+}

@@ -1,0 +1,241 @@
+/* preport_choices.c - the options of preport, checked and evaluated. */
+#include "preport/preport_choices.h"
+
+#include <string.h>
+
+#include "preport/preport_fields.h"
+#include "preport/preport_groups.h"
+#include "preport/preport_limits.h"
+
+enum pp_state choices_state(const struct choices *c)
+{
+	const struct settings *s = c->s;
+
+	return s->wall ? PP_WALL : s->off_cpu ? PP_OFF_CPU : PP_ON_CPU;
+}
+
+/* Files for other programs hold everything, and nothing that these do not know. */
+static bool converts(const struct choices *c)
+{
+	return c->format->use == FOR_PROGRAMS;
+}
+
+/* Such stacks are seen in the Firefox Profiler as in a picture. */
+static enum pp_cut choose_cut(const struct choices *c)
+{
+	if (c->s->mark_cut || !converts(c) || c->format->format == PP_FIREFOX)
+		return PP_CUT_SHOWN;
+	return PP_CUT_HIDDEN;
+}
+
+/* A difference has no times: two recordings have no moment in common. */
+enum pp_keep choices_keep(const struct choices *c)
+{
+	if (c->s->base)
+		return PP_KEEP_SUMS;
+	return c->labels & PP_LABEL_TIME ? PP_KEEP_SAMPLES : c->format->keep;
+}
+
+static enum pp_idle choose_idle(const struct choices *c)
+{
+	if (c->s->idle != UNSET)
+		return (enum pp_idle)c->s->idle;
+	return converts(c) ? PP_IDLE_KEEP : PP_IDLE_DROP;
+}
+
+static enum pp_view choose_view(const struct choices *c)
+{
+	if (c->s->inverted)
+		return PP_VIEW_ICICLE;
+	return c->s->callers ? PP_VIEW_CALLERS : PP_VIEW_FLAME;
+}
+
+/* The page turns its stacks by itself, and back. */
+static enum pp_direction choose_direction(const struct choices *c)
+{
+	return c->s->callers && c->format->format != PP_FLAMEGRAPH ? PP_FROM_LEAF : PP_FROM_ROOT;
+}
+
+struct pp_shape choices_shape(const struct choices *c)
+{
+	const struct settings *s = c->s;
+
+	return (struct pp_shape){
+		.size = sizeof(struct pp_shape), .idle = choose_idle(c), .cut = choose_cut(c),
+		.unnamed = s->addrs ? PP_UNNAMED_ADDRESS : PP_UNNAMED_IMAGE,
+		.max_depth = s->max_stack,
+		.recursion = s->fold_recursion ? PP_RECURSION_FOLDED : PP_RECURSION_KEPT,
+		.parent = s->parent, .cut_after = s->cut_after,
+		.direction = choose_direction(c),
+		.min_percent = c->min_percent, .one_of = s->thin,
+		.lines = table_has_lines(&c->table) ? PP_LINES_APART : PP_LINES_TOGETHER,
+	};
+}
+
+struct pp_write choices_write(const struct choices *c)
+{
+	const struct settings *s = c->s;
+	struct pp_write o = {
+		.size = sizeof(o), .format = c->format->format,
+		.measure = (enum pp_measure)s->weight, .sort = c->table.sort,
+		.graph = (enum pp_graph)s->graph,
+		.min_permyriad = (unsigned int)(c->percent_limit * 100 + 0.5),
+		.title = s->title, .theme = (enum pp_theme)s->theme, .view = choose_view(c),
+		.marks = c->marks, .labels = c->labels,
+		.names = s->raw_names ? PP_NAMES_WHOLE : PP_NAMES_SHORT,
+		.compare = s->absolute ? PP_COMPARE_SUMS : PP_COMPARE_SHARES,
+		.compression = format_compression(s->output),
+	};
+
+	memcpy(o.keys, c->table.keys, sizeof(o.keys));
+	return o;
+}
+
+/* Evaluates the options with a percentage. */
+static enum cli_exit prepare_limits(struct choices *c)
+{
+	const struct settings *s = c->s;
+	enum cli_exit status = percent_read(&preport, "min", s->min, &c->min_percent);
+
+	if (status == CLI_OK)
+		status = percent_read(&preport, "percent-limit", s->percent_limit,
+				      &c->percent_limit);
+	return status == CLI_OK ? limits_check(&preport, &s->limits) : status;
+}
+
+static enum cli_exit check_base(struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+
+	if (c->s->base && format != PP_TOP && format != PP_FLAMEGRAPH && format != PP_PPROF)
+		return cli_usage(&preport, "'--base' is for -f top, flamegraph and pprof");
+	if (c->s->absolute && (!c->s->base || format == PP_PPROF))
+		return cli_usage(&preport, "'--absolute' is for '--base' with -f top and "
+				 "flamegraph");
+	return CLI_OK;
+}
+
+/* Evaluates the options of samples that are written one by one. */
+static enum cli_exit prepare_samples(struct choices *c)
+{
+	const struct settings *s = c->s;
+	enum cli_exit status = CLI_OK;
+
+	if (s->labels && (s->group || c->format->format != PP_PPROF))
+		return cli_usage(&preport, "'--labels' is for -f pprof, without '--group'");
+	if (s->labels)
+		status = labels_read(&preport, s->labels, &c->groups, &c->labels);
+	if (status == CLI_OK && c->labels & PP_LABEL_TIME && s->base)
+		return cli_usage(&preport, "'--labels timestamp_ns' is not for '--base'");
+	if (status == CLI_OK && s->thin &&
+	    (choices_keep(c) == PP_KEEP_SUMS || c->format->is_script || s->weight))
+		return cli_usage(&preport, "'--thin' is for formats with times, without "
+				 "'--weight=samples'");
+	return status;
+}
+
+/* Evaluates the options of -f script. */
+static enum cli_exit prepare_script(struct choices *c)
+{
+	const struct settings *s = c->s;
+
+	if (c->format->is_script && format_compression(s->output) == PP_COMPRESSED)
+		return cli_usage(&preport, "-f script is not compressed: it can be piped to gzip");
+	if ((s->fields || s->ns || s->header) && !c->format->is_script)
+		return cli_usage(&preport, "'--%s' is for -f script", s->fields ? "fields" :
+				 s->ns ? "ns" : "header");
+	c->script = (struct pp_script){
+		.size = sizeof(c->script), .like = (enum pp_like)s->like,
+		.layout = format_layout(s->layout, s->output), .cut = choose_cut(c),
+		.times = s->ns ? PP_TIMES_NS : PP_TIMES_US,
+		.head = s->header ? PP_HEAD_SHOWN : PP_HEAD_HIDDEN,
+	};
+	return fields_read(&preport, s->fields, &c->script);
+}
+
+/* Evaluates the options of stacks. */
+static enum cli_exit prepare_stacks(struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+	const bool is_picture = format == PP_SVG || format == PP_FLAMEGRAPH;
+	const bool is_folded = format == PP_FOLDED && !c->format->is_script;
+
+	if (c->s->callers && !is_picture && !is_folded && format != PP_TREE)
+		return cli_usage(&preport, "'--callers' is for -f tree, folded, svg and "
+				 "flamegraph");
+	if (c->s->inverted && !is_picture)
+		return cli_usage(&preport, "'--inverted' is for -f svg and flamegraph");
+	if (c->s->inverted && c->s->callers && format == PP_FLAMEGRAPH)
+		return cli_usage(&preport, "the page shows '--callers' or '--inverted' first, "
+				 "not both");
+	if (c->s->min && !is_picture && !is_folded)
+		return cli_usage(&preport, "'--min' is for -f folded, svg and flamegraph; "
+				 "'--percent-limit' for top and tree");
+	if ((c->s->annotate || c->s->raw_names) && !is_folded)
+		return cli_usage(&preport, "'--%s' is for -f folded",
+				 c->s->annotate ? "annotate" : "raw-names");
+	return marks_read(&preport, c->s->annotate, &c->marks);
+}
+
+/* Evaluates the options of tables. */
+static enum cli_exit prepare_table(struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+	const bool is_table = format == PP_TOP || format == PP_CSV || format == PP_JSON;
+	enum cli_exit status = table_read(&preport, c->s->sort, &c->table);
+
+	if (status != CLI_OK)
+		return status;
+	if (c->s->children)
+		c->table.sort = PP_SORT_TOTAL;
+	if (c->table.keys[0] && (!is_table || c->format->is_script || c->s->base))
+		return cli_usage(&preport, "'--sort' with columns is for -f top, csv and json, "
+				 "without '--base'");
+	if (c->s->graph && (format != PP_TOP || c->s->base))
+		return cli_usage(&preport, "'--graph' is for -f top, without '--base'");
+	if (table_has_lines(&c->table) && c->s->no_symbols)
+		return cli_usage(&preport, "'--sort srcline' needs what '--no-symbols' leaves out");
+	c->groups |= table_groups(&c->table);
+	return CLI_OK;
+}
+
+static enum cli_exit check_names(struct choices *c)
+{
+	const struct settings *s = c->s;
+	const struct symbol_filter_settings *places = &s->filter.places;
+
+	if (s->no_symbols && symbol_filter_needs_names(places))
+		return cli_usage(&preport, "'--%s' needs the names that '--no-symbols' leaves out",
+				 places->symbols.count ? "symbol" : "in");
+	if (s->symbols.file && (s->no_symbols || s->base))
+		return cli_usage(&preport, s->base ?
+				 "'--symbols-file' has the names of one recording, not of that of "
+				 "'--base', too" :
+				 "'--symbols-file' has the names that '--no-symbols' leaves out");
+	return symbols_check_files(&s->symbols, &preport);
+}
+
+static enum cli_exit check_viewer(struct choices *c)
+{
+	const bool is_picture = c->format->format == PP_FLAMEGRAPH ||
+				c->format->format == PP_SVG;
+
+	if (c->s->open && (!is_picture || !c->s->output || strcmp(c->s->output, "-") == 0))
+		return cli_usage(&preport, "'--open' is for files of -f flamegraph and svg");
+	return CLI_OK;
+}
+
+enum cli_exit choices_make(struct choices *c)
+{
+	static enum cli_exit (*const steps[])(struct choices *) = {
+		prepare_samples, prepare_script, prepare_table, prepare_stacks, prepare_limits,
+		check_names, check_base, check_viewer,
+	};
+	enum cli_exit status = max_output_read(&preport, c->s->max_output, &c->max_output);
+
+	if (status == CLI_OK)
+		status = groups_read(&preport, c->s->group, c->format, &c->groups);
+	for (size_t i = 0; status == CLI_OK && i < sizeof(steps) / sizeof(*steps); i++)
+		status = steps[i](c);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* preport_choices.h - the options of preport, checked and evaluated. */
+#ifndef PREPORT_CHOICES_H
+#define PREPORT_CHOICES_H
+
+#include "files/max_output.h"
+#include "preport/preport_formats.h"
+#include "preport/preport_options.h"
+#include "preport/preport_table.h"
+
+struct choices {
+	const struct settings *s;	/* the first two are given */
+	const struct format *format;
+	struct max_output max_output;
+	struct table table;
+	struct pp_script script;
+	uint32_t groups;	/* of enum pp_group */
+	uint32_t marks;		/* of enum pp_mark */
+	uint32_t labels;	/* of enum pp_label */
+	double min_percent, percent_limit;
+};
+
+/* Sets the other members. Returns CLI_OK, or CLI_USAGE after a message. */
+enum cli_exit choices_make(struct choices *c);
+
+enum pp_state choices_state(const struct choices *c);
+enum pp_keep choices_keep(const struct choices *c);
+struct pp_shape choices_shape(const struct choices *c);
+/* But for what depends on the recording or the terminal. */
+struct pp_write choices_write(const struct choices *c);
+
+#endif

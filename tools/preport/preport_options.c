@@ -1,0 +1,218 @@
+/* preport_options.c - the command line of preport. */
+#include "preport/preport_options.h"
+
+#include "cli/build.h"
+#include "files/input.h"
+#include "files/limit_options.h"
+#include "preport/preport_fields.h"
+#include "preport/preport_formats.h"
+#include "preport/preport_table.h"
+
+static const char *const weights[] = { "period", "samples", NULL };
+static const char *const graphs[] = { "none", "callee", "caller", NULL };
+static const char *const idles[] = { "keep", "drop", "only", NULL };
+static const char *const themes[] = { "system", "light", "dark", NULL };
+static const char *const likes[] = { "6.12", "6.1", NULL };
+static const char *const layouts[] = { "perf", "stack", NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+
+static const struct cli_option options[] = {
+	INPUT_OPTION(settings),
+	CLI_GROUP("Output"),
+	CLI_STRING('o', "output", "FILE", settings, output,
+		   "write to FILE, compressed if its name ends in .gz (default: standard "
+		   "output)"),
+	CLI_CHOICE('f', "format", NULL, settings, format, format_words,
+		   "top: summary and table of functions; tree: the calls; folded: a line for each "
+		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
+		   "table of functions; svg: a flame graph for documents; callgrind: for "
+		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
+		   "events for Perfetto; script: each sample as text, like perf script; otlp: "
+		   "OpenTelemetry's profiles, of version 1.11 of its protocol, which may change. "
+		   "On a terminal most are written to a file, such as "
+		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
+		   "(default: by the name of the output, else top)"),
+	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
+	CLI_CHOICE(0, "theme", NULL, settings, theme, themes,
+		   "colors of the flame graph page at first (default system)"),
+	CLI_CHOICE(0, "compat", NULL, settings, like, likes,
+		   "the version of perf whose text -f script is like (default 6.12)"),
+	CLI_CHOICE(0, "layout", NULL, settings, layout, layouts,
+		   "samples without a call graph in -f script: in one line as perf has them, or as "
+		   "a stack of one function (default: perf, but stack if the output's name ends "
+		   "in .linux-perf.txt)"),
+	CLI_STRING('F', "fields", "LIST", settings, fields,
+		   "fields of samples in -f script: comm, pid, tid, cpu, time, period, event, "
+		   "trace, ip, sym, symoff, dso; or changes of those without this option, "
+		   "such as +pid,-period"),
+	CLI_FLAG(0, "ns", settings, ns, "times in -f script in ns, not us"),
+	CLI_FLAG(0, "header", settings, header,
+		 "lines about the recording above the samples in -f script, each with a #"),
+	CLI_FLAG(0, "open", settings, open,
+		 "open the written file with xdg-open: a flame graph page (the default here) "
+		 "or picture"),
+	CLI_SWITCH(0, "pager", settings, pager,
+		   "on a terminal, show top, tree and script in $PAGER (default: less, if it is "
+		   "more than a screen)"),
+	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
+	CLI_GROUP("Samples"),
+	CLI_LIST('e', "event", "LIST", settings, filter.events,
+		 "samples of these events: cycles,instructions:u; patterns may be used"),
+	CLI_LIST(0, "pid", "LIST", settings, filter.pids, "samples of these processes: 1,100-200"),
+	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "samples of these threads"),
+	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
+		 "samples of threads with these names; patterns may be used"),
+	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "samples of these CPUs: 0-3,5"),
+	CLI_STRING(0, "time", "A,B", settings, filter.time,
+		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
+	SYMBOL_FILTER_OPTIONS(settings, filter.places),
+	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
+		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
+	CLI_FLAG(0, "off-cpu", settings, off_cpu,
+		 "the time that threads wait, from context switches: see precord --off-cpu"),
+	CLI_FLAG(0, "wall", settings, wall,
+		 "the time on and off the CPU: a thread's total is its lifetime"),
+	CLI_GROUP("Comparison"),
+	CLI_STRING(0, "base", "FILE", settings, base,
+		   "an older recording: how the shares of functions changed, as a table or as the "
+		   "colors of a flame graph; in pprof the increase, as with pprof -diff_base"),
+	CLI_FLAG(0, "absolute", settings, absolute,
+		 "with --base the sums before and after, not shares of each recording; in the "
+		 "flame graph shares of the larger one"),
+	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
+		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
+		 "or with --base have gained more"),
+	CLI_GROUP("Shape"),
+	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
+		   "weight of a sample: its period, or 1 (default period)"),
+	CLI_FLAG(0, "merge-events", settings, merge_events,
+		 "add up the same event of different kinds of cores: cpu_core/cycles/ and "
+		 "cpu_atom/cycles/ are cycles"),
+	CLI_STRING(0, "group", "LIST", settings, group,
+		   "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
+		   "cgroup (precord --all-cgroups), none (default comm)"),
+	CLI_STRING(0, "labels", "LIST", settings, labels,
+		   "labels of samples in -f pprof, in place of --group: comm, pid, tid, cpu, "
+		   "cgroup, execution_mode, timestamp_ns (all samples one by one), none "
+		   "(default comm,pid,tid)"),
+	CLI_NUMBER(0, "thin", "N", settings, thin,
+		   "in files with times one of N samples of each thread, with the weight of all "
+		   "N: in -f firefox, speedscope, chrome, flamegraph and pprof with timestamp_ns"),
+	CLI_STRING(0, "parent", "PATTERN", settings, parent,
+		   "only stacks with a function of this name; patterns may be used"),
+	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
+		   "at most N functions of each stack, from its root; with --callers from its "
+		   "leaf"),
+	CLI_STRING(0, "cut-after", "PATTERN", settings, cut_after,
+		   "count callees of functions of this name for these; patterns may be used"),
+	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
+		 "a function that calls itself is one frame"),
+	CLI_STRING(0, "min", "PERCENT", settings, min,
+		   "stacks with a smaller share, such as 0.1, are one frame, [small], below their "
+		   "caller; in -f folded, svg and flamegraph"),
+	CLI_FLAG(0, "callers", settings, callers,
+		 "stacks from the leaf: the functions that take the time, and their callers; "
+		 "in -f tree, folded, svg and flamegraph"),
+	CLI_FLAG(0, "inverted", settings, inverted,
+		 "the root above, in -f svg and flamegraph: an icicle graph"),
+	CLI_OPTIONAL(0, "annotate", "k,j,i", settings, annotate, "k,j,i",
+		     "suffixes in -f folded: _[k] for functions of the kernel, _[j] of a JIT "
+		     "compiler, _[i] inlined ones"),
+	CLI_FLAG(0, "raw-names", settings, raw_names,
+		 "names in -f folded with their parameters and quotes; without it they are those "
+		 "of stackcollapse-perf.pl"),
+	CLI_FLAG(0, "mark-cut", settings, mark_cut,
+		 "a frame [cut stack] at the root of stacks that lack theirs, in files for "
+		 "programs, too"),
+	CLI_FLAG(0, "addrs", settings, addrs,
+		 "functions without a name as [image+0xOFFSET], not [image]"),
+	CLI_GROUP("Tables"),
+	CLI_STRING('s', "sort", "LIST", settings, sort,
+		   "order of the table: self, a function alone, or total, with its callees "
+		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym, "
+		   "srcline: a line for each combination (default: each function)"),
+	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
+	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
+		   "below each line of the table: callee: its callers; caller: its callees; as "
+		   "far as it has --percent-limit or 0.5 percent (default none)"),
+	CLI_NUMBER('n', "rows", "N", settings, rows,
+		   "at most N lines; 0: all (default: the terminal's height, else 40)"),
+	CLI_STRING(0, "percent-limit", "PERCENT", settings, percent_limit,
+		   "leave out smaller shares in top and tree, such as 0.5"),
+	CLI_CHOICE(0, "color", NULL, settings, color, colors,
+		   "in tables (default auto: on a terminal, unless NO_COLOR is set)"),
+	CLI_GROUP("Names"),
+	CLI_FLAG(0, "no-symbols", settings, no_symbols,
+		 "no names of functions, and open no files for them"),
+	CLI_FLAG(0, "inline", settings, inlines,
+		 "functions that are inlined, too: reads debug information, which takes longer"),
+	CLI_FLAG(0, "lines", settings, lines,
+		 "source files and lines, too, for -f callgrind, pprof, firefox, flamegraph and "
+		 "-s srcline; reads more debug information"),
+	SYMBOL_STITCH_OPTION(settings, symbols),
+	SYMBOL_FILE_OPTIONS(settings, symbols),
+	CLI_GROUP("Limits and messages"),
+	CLI_NUMBER('j', "jobs", "N", settings, jobs,
+		   "read samples with N threads, at most 16 (default and 0: one per CPU); the "
+		   "output is the same"),
+	LIMIT_OPTIONS(settings),
+	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
+	CLI_END
+};
+
+static const struct cli_values values[] = {
+	{ "sort", .words = TABLE_SORT_WORDS },
+	{ "fields", .words = FIELDS_WORDS },
+	{ "group", .words = "comm pid tid cpu cgroup none" },
+	{ "labels", .words = "comm pid tid cpu cgroup execution_mode timestamp_ns none" },
+	{ NULL }
+};
+
+static const struct cli_note examples[] = {
+	{ "precord -g -- ./app; preport", "Record a program; see which functions take its time." },
+	{ "preport -s total --comm nginx", "Functions with all that they call, in one program." },
+	{ "preport -s comm,dso,sym -g callee", "The lines of perf report, with callers." },
+	{ "preport --base old.data new.data", "What became slower, as shares of the time." },
+	{ "preport --fail-above 'parse_*=20%'", "A gate for CI: status 6 if parsing takes more." },
+	{ "preport --open", "A flame graph, in your browser: perf.html." },
+	{ "preport -o app.html", "The same as a file to send: one HTML file, for any browser." },
+	{ "preport -f folded | flamegraph.pl > app.svg", "For tools that read folded stacks." },
+	{ NULL, NULL }
+};
+
+static const struct cli_note exits[] = {
+	{ "0", "success" },
+	{ "1", "parts of the recording are damaged, or did not fit into --memory, see standard "
+	       "error; the rest is there" },
+	{ "2", "the command line is wrong" },
+	{ "3", "the input can't be opened or is no perf.data file" },
+	{ "4", "the output or a temporary file could not be written, or memory is short" },
+	{ "5", "no sample matches" },
+	{ "6", "a function is above the share of --fail-above" },
+	{ NULL, NULL }
+};
+
+const struct cli_tool preport = {
+	.name = "preport", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
+	.summary = "Show where the time of a perf.data file goes.",
+	.description =
+		"preport weighs the samples of a recording, merges their stacks and writes "
+		"them as a table or for other programs. The first lines of a table state what "
+		"was recorded and whether it can be trusted: lost samples, cut stacks, and the "
+		"command that helps.\n\n"
+		"A sample counts as its period: time for clocks, the number of events for "
+		"others. Events are never added up; formats with one event show the first "
+		"that is no tracepoint. A thread is shown under the name that it had at that "
+		"time.\n\n"
+		"The input is read twice: first its tasks and maps, then the samples. A pipe "
+		"is copied to a temporary file. For formats with times, samples are sorted and "
+		"kept one by one, in temporary files as far as --memory is too small. "
+		INPUT_DESCRIPTION "\n\n"
+		"Names of functions come from the mapped files on this machine, if they have the "
+		"recorded build id, from their debug files, from /proc/kallsyms and from JIT "
+		"compilers. Functions without a name are shown as [file].\n\n"
+		SANDBOX_DESCRIPTION,
+	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
+	.options = options, .values = values, .examples = examples, .exits = exits,
+	.see_also = "precord(1), pdecode(1), perf-report(1)",
+};

@@ -1,0 +1,141 @@
+/* preport_parts.c - reads the samples of a recording with several threads, each a part of it. */
+#include "preport/preport_parts.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+/* A part after the first. */
+struct part {
+	struct pd_reader *reader;
+	struct pp_profile *profile;
+	uint64_t count;			/* of its records */
+	pthread_t thread;
+	bool is_started;
+	bool is_good;			/* read to its end, without damage or want of memory */
+	uint64_t errors;
+};
+
+static void on_error(void *ctx, const struct pd_error *e)
+{
+	(void)e;
+	((struct part *)ctx)->errors++;
+}
+
+static struct pd_reader *open_reader(const struct parts *parts, struct part *part)
+{
+	struct pd_reader_options o = parts->reader;
+	struct pd_error e;
+
+	o.on_error = on_error;
+	o.on_wait = NULL;
+	o.ctx = part;
+	return parts->in->fd >= 0 ? pd_reader_open_fd(parts->in->fd, &o, &e) :
+				    pd_reader_open_path(parts->in->path, &o, &e);
+}
+
+static void *read_part(void *ctx)
+{
+	struct part *part = ctx;
+	struct pp_counts counts = { .size = sizeof(counts) };
+	struct pd_error e;
+	const int ret = pp_add_records(part->profile, part->reader, part->count, &e);
+
+	pp_count(part->profile, &counts);
+	part->is_good = ret == 0 && !part->errors && !counts.small;
+	return NULL;
+}
+
+/* Signals are for the first thread. */
+static bool start_thread(struct part *part)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	part->is_started = pthread_create(&part->thread, NULL, read_part, part) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return part->is_started;
+}
+
+/* Begins to read a part at an entry of the index. Returns false if that is not possible. */
+static bool start_part(const struct parts *parts, struct part *part, size_t entry)
+{
+	struct pp_options o = parts->profile;
+	struct pd_error e;
+
+	o.on_progress = NULL;	/* the first part's stands for all */
+	part->reader = open_reader(parts, part);
+	if (!part->reader || pd_reader_start(part->reader, parts->index, entry, &e))
+		return false;
+	part->profile = pp_new(&o, &e);
+	return part->profile && start_thread(part);
+}
+
+/* Returns the entry with which the i-th of n parts begins. */
+static size_t entry_of(const struct pd_index *index, size_t i, size_t n)
+{
+	return i * (pd_index_nr_entries(index) + 1) / n - 1;
+}
+
+static uint64_t first_record(const struct parts *parts, size_t i, size_t n)
+{
+	return i < n ? pd_index_entry(parts->index, entry_of(parts->index, i, n))->number :
+		       UINT64_MAX;
+}
+
+/* Returns how many parts are being read, the first included. */
+static size_t start_parts(const struct parts *parts, struct part *all, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		all[i].count = first_record(parts, i + 1, n) - first_record(parts, i, n);
+		if (!start_part(parts, &all[i], entry_of(parts->index, i, n)))
+			return i;
+	}
+	return n;
+}
+
+static void end_part(struct part *part)
+{
+	pp_free(part->profile);
+	pd_reader_free(part->reader);
+}
+
+/* Adds the other parts to the first. Returns 1 if one is not good: nothing was added then. */
+static int append_parts(struct pp_profile *p, struct part *all, size_t n, struct pd_error *e)
+{
+	for (size_t i = 1; i < n; i++)
+		if (!all[i].is_good)
+			return 1;
+	for (size_t i = 1; i < n; i++)
+		if (pp_append(p, all[i].profile, e))
+			return -1;
+	return 0;
+}
+
+static size_t count_parts(const struct parts *parts, const struct pp_profile *p,
+			  const struct pd_reader *r)
+{
+	const size_t most = parts->threads < PARTS_MOST ? parts->threads : PARTS_MOST;
+	const size_t nr = pd_index_nr_entries(parts->index) + 1;
+
+	return most < 2 || nr < 2 || !pp_is_divisible(p, r) ? 1 : nr < most ? nr : most;
+}
+
+int parts_add(const struct parts *parts, struct pp_profile *p, struct pd_reader *r,
+	      struct pd_error *e)
+{
+	struct part all[PARTS_MOST] = { 0 };
+	const size_t n = count_parts(parts, p, r), started = start_parts(parts, all, n);
+	int ret = pp_add_records(p, r, first_record(parts, 1, n), e);
+
+	for (size_t i = 1; i < started; i++)
+		pthread_join(all[i].thread, NULL);
+	if (!ret && n > 1) {
+		ret = started < n ? 1 : append_parts(p, all, n, e);
+		if (ret > 0)	/* the first reader goes on */
+			ret = pp_add(p, r, e);
+	}
+	for (size_t i = 1; i < n; i++)
+		end_part(&all[i]);
+	return ret;
+}

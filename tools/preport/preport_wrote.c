@@ -1,0 +1,77 @@
+/* preport_wrote.c - the lines after a file was written: what is in it, and what opens it. */
+#include "preport/preport_wrote.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NUMBER_TEXT = 32 };
+
+/* Writes a number with a comma between each three digits. Returns `text`. */
+static const char *format_number(uint64_t n, char text[NUMBER_TEXT])
+{
+	char digits[NUMBER_TEXT];
+	const int size = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	int to = 0;
+
+	for (int i = 0; i < size; i++) {
+		if (i && (size - i) % 3 == 0)
+			text[to++] = ',';
+		text[to++] = digits[i];
+	}
+	text[to] = '\0';
+	return text;
+}
+
+static const char *format_size(uint64_t bytes, char text[NUMBER_TEXT])
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
+	double size = (double)bytes;
+	size_t unit = 0;
+
+	for (; size >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		size /= 1000;
+	snprintf(text, NUMBER_TEXT, unit && size < 9.95 ? "%.1f %s" : "%.0f %s", size,
+		 units[unit]);
+	return text;
+}
+
+/* Writes a path as a word of a command: a shell takes neither an option nor a character of its own
+ * from it. */
+static const char *quote(const char *path, char *text, size_t size)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_./-+=:,@%";
+	const char *here = *path == '-' ? "./" : "";
+	size_t to = 0;
+
+	if (!path[strspn(path, plain)]) {
+		snprintf(text, size, "%s%s", here, path);
+		return text;
+	}
+	to = (size_t)snprintf(text, size, "'%s", here);
+	for (; *path && to + 6 < size; path++)
+		to += (size_t)snprintf(text + to, size - to, *path == '\'' ? "'\\''" : "%c",
+				       *path);
+	snprintf(text + to, size - to, "'");
+	return text;
+}
+
+void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
+		  const struct format *format, const struct pp_profile *profile)
+{
+	struct pp_counts counts = { .size = sizeof(counts) };
+	char bytes[NUMBER_TEXT], frames[NUMBER_TEXT], samples[NUMBER_TEXT], lost[NUMBER_TEXT];
+	char word[4096];
+
+	pp_count(profile, &counts);
+	cli_error(tool, "wrote %s (%s, %s%s%s samples; %s lost)", path, format_size(size, bytes),
+		  counts.frames ? format_number(counts.frames, frames) : "",
+		  counts.frames ? " frames, " : "", format_number(counts.samples, samples),
+		  format_number(counts.lost, lost));
+	if (format->site)
+		cli_error(tool, "to open it: %s", format->site);
+	else if (format->viewer)
+		cli_error(tool, "to open it: %s %s", format->viewer,
+			  quote(path, word, sizeof(word)));
+}

@@ -1,0 +1,12 @@
+/* preport_wrote.h - the lines after a file was written: what is in it, and what opens it. */
+#ifndef PREPORT_WROTE_H
+#define PREPORT_WROTE_H
+
+#include "cli/cli.h"
+#include "preport/preport_formats.h"
+
+/* Prints both on standard error; the second only for formats that have a viewer. */
+void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
+		  const struct format *format, const struct pp_profile *profile);
+
+#endif

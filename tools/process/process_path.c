@@ -1,0 +1,60 @@
+/* process_path.c - paths in the root directory of a process: see process_path.h. */
+#include "process/process_path.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Returns the number of a process in its own namespace, the last of the line; its number here if it
+ * is gone. */
+static int inner_pid(pid_t pid)
+{
+	char path[32], line[256];
+	int inner = pid, at, n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (at = 6; sscanf(line + at, "%d%n", &inner, &n) == 1; at += n)
+			;
+		break;
+	}
+	if (f)
+		fclose(f);
+	return inner;
+}
+
+static void set_inner_number(struct process_path *p)
+{
+	char map[48];
+
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)p->pid);
+	if (strcmp(p->inside, map) == 0)
+		snprintf(p->inside, sizeof(p->inside), "/tmp/perf-%d.map", inner_pid(p->pid));
+}
+
+bool process_path_read(const char *path, struct process_path *out)
+{
+	int pid = 0, end = 0;
+
+	if (sscanf(path, "/proc/%9d/root%n", &pid, &end) != 1 || !end || pid <= 0 ||
+	    path[end] != '/' || strlen(path + end) >= sizeof(out->inside))
+		return false;
+	out->pid = pid;
+	snprintf(out->root, sizeof(out->root), "/proc/%d/root", pid);
+	snprintf(out->inside, sizeof(out->inside), "%s", path + end);
+	set_inner_number(out);
+	return true;
+}
+
+bool process_has_user(pid_t pid, uid_t user)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) == 0 && st.st_uid == user;
+}

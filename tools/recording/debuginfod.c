@@ -1,0 +1,180 @@
+/* debuginfod.c - files from debuginfod servers: see debuginfod.h. */
+#include "recording/debuginfod.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "process/clock.h"
+#include "pd/symbols.h"
+
+#define LIBRARY "libdebuginfod.so.1"
+#define PREFIX "debuginfod:"
+#define DIGITS_MIN 16			/* of a build id: 8 bytes */
+#define DIGITS_MAX (2 * PS_BUILD_ID_MAX)
+
+/* A file may take this long, and longer by what arrives. */
+#define PATIENCE 10			/* s */
+#define SLOWEST 10240			/* bytes/s */
+
+typedef int progress_fn(struct debuginfod_client *c, long done, long total);
+typedef struct debuginfod_client *begin_fn(void);
+typedef int find_fn(struct debuginfod_client *c, const unsigned char *id, int size, char **path);
+typedef void set_progress_fn(struct debuginfod_client *c, progress_fn *fn);
+/* A static program has none. */
+#pragma weak dlopen
+#pragma weak dlsym
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] ? value : NULL;
+}
+
+const char *debuginfod_cache(char *buf, unsigned int size)
+{
+	const char *own = variable("DEBUGINFOD_CACHE_PATH"), *xdg = variable("XDG_CACHE_HOME"),
+		   *home = variable("HOME");
+	int n;
+
+	if (own || (!xdg && !home))
+		return own;
+	n = snprintf(buf, size, "%s%s/debuginfod_client", xdg ? xdg : home, xdg ? "" : "/.cache");
+	return n > 0 && (unsigned int)n < size ? buf : NULL;
+}
+
+/* --- the library --- */
+
+/* Sets *fn to a function of the library. */
+static bool find_function(const struct debuginfod *d, const char *name, void *fn, size_t size)
+{
+	void *found = dlsym(d->library, name);
+
+	if (found)
+		memcpy(fn, &found, size);
+	return found != NULL;
+}
+
+static bool is_asker_gone(const struct debuginfod *d)
+{
+	struct pollfd p = { .fd = d->asker };
+
+	return d->asker >= 0 && poll(&p, 1, 0) == 1 && p.revents & (POLLHUP | POLLERR);
+}
+
+static struct debuginfod *asking;	/* that the library waits for: one at a time */
+
+/* Called by the library while it waits; `total` is 0 until bytes arrive. Returns whether to
+ * stop. */
+static int check_progress(struct debuginfod_client *c, long done, long total)
+{
+	const uint64_t took = (clock_ns() - asking->started) / 1000000000;
+	const uint64_t arrived = total > 0 && done > 0 ? (uint64_t)done : 0;
+
+	(void)c;
+	asking->has_stalled = took > PATIENCE + arrived / SLOWEST;
+	return asking->has_stalled || is_asker_gone(asking);
+}
+
+static bool load(struct debuginfod *d)
+{
+	set_progress_fn *set_progress = NULL;
+	begin_fn *begin = NULL;
+
+	d->library = dlopen ? dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (!d->library) {
+		cli_error(d->tool, "--debuginfod: no file is downloaded: " LIBRARY " is missing "
+			  "(Debian: libdebuginfod1)");
+		return false;
+	}
+	if (find_function(d, "debuginfod_begin", &begin, sizeof(begin)) &&
+	    find_function(d, "debuginfod_set_progressfn", &set_progress, sizeof(set_progress)))
+		d->client = begin();
+	if (!d->client) {
+		cli_error(d->tool, "--debuginfod: no file is downloaded: " LIBRARY
+			  " does not work");
+		return false;
+	}
+	set_progress(d->client, check_progress);
+	return true;
+}
+
+/* --- requests --- */
+
+struct file {
+	const char *function;		/* of the library */
+	char id[DIGITS_MAX + 1];
+};
+
+/* Returns false if it is no request. */
+static bool parse_request(const char *request, struct file *out)
+{
+	const char *id = request + strlen(PREFIX), *kind;
+	size_t n;
+
+	if (strncmp(request, PREFIX, strlen(PREFIX)) != 0)
+		return false;
+	n = strspn(id, "0123456789abcdef");
+	kind = id + n;
+	if (n < DIGITS_MIN || n > DIGITS_MAX)
+		return false;
+	snprintf(out->id, sizeof(out->id), "%.*s", (int)n, id);
+	out->function = strcmp(kind, "/executable") == 0 ? "debuginfod_find_executable" :
+			strcmp(kind, "/debuginfo") == 0	 ? "debuginfod_find_debuginfo" : NULL;
+	return out->function != NULL;
+}
+
+/* Returns a descriptor, or a negative errno. */
+static int ask(struct debuginfod *d, const struct file *file)
+{
+	find_fn *find = NULL;
+	char *path = NULL;
+	int fd;
+
+	if (!find_function(d, file->function, &find, sizeof(find)))
+		return -ENOSYS;
+	asking = d;
+	d->has_stalled = false;
+	d->started = clock_ns();
+	/* size 0: digits */
+	fd = find(d->client, (const unsigned char *)file->id, 0, &path);
+	free(path);
+	return fd;
+}
+
+/* Reports the first failure; after a server that does not answer nothing more is asked. */
+static void note_failure(struct debuginfod *d, int error)
+{
+	if (d->has_stalled) {
+		cli_error(d->tool, "--debuginfod: a server does not answer, no more files are "
+			  "downloaded");
+		d->is_over = true;
+	} else if (error != ENOENT && !d->has_failed) {
+		cli_error(d->tool, "--debuginfod: a file can't be downloaded: %s",
+			  strerror(error));
+		d->has_failed = true;
+	}
+}
+
+int debuginfod_get(struct debuginfod *d, const char *request)
+{
+	struct file file;
+	int fd;
+
+	if (!d->tool || d->is_over || !parse_request(request, &file))
+		return -1;
+	if (!d->client && !load(d)) {
+		d->is_over = true;
+		return -1;
+	}
+	fd = ask(d, &file);
+	if (fd >= 0)
+		return fd;
+	note_failure(d, -fd);
+	return -1;
+}

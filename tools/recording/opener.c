@@ -1,0 +1,350 @@
+/* opener.c - opens files for a process in the sandbox: see opener.h. */
+#include "recording/opener.h"
+#include "process/process_path.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define PATH_LENGTH 4096
+
+struct request {
+	uint32_t place;
+	char path[PATH_LENGTH];
+};
+
+/* --- what may be opened --- */
+
+static bool is_elf(int fd)
+{
+	unsigned char start[EI_NIDENT + 2];
+
+	return pread(fd, start, sizeof(start), 0) == sizeof(start) &&
+	       memcmp(start, ELFMAG, SELFMAG) == 0 && start[EI_NIDENT] != ET_CORE &&
+	       start[EI_NIDENT + 1] != ET_CORE;
+}
+
+/* A kernel module that is compressed. */
+static bool is_packed_module(int fd, const char *path)
+{
+	static const struct {
+		const char *ending, *magic;
+	} kinds[] = {
+		{ ".ko.xz", "\xfd" "7zXZ" }, { ".ko.zst", "\x28\xb5\x2f\xfd" },
+		{ ".ko.gz", "\x1f\x8b" },
+	};
+	const size_t n = strlen(path);
+	char start[8];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const size_t m = strlen(kinds[i].ending), size = strlen(kinds[i].magic);
+
+		if (n > m && strcmp(path + n - m, kinds[i].ending) == 0)
+			return pread(fd, start, size, 0) == (ssize_t)size &&
+			       memcmp(start, kinds[i].magic, size) == 0;
+	}
+	return false;
+}
+
+static bool is_of_kernel(const char *path)
+{
+	return strcmp(path, PS_RUNNING_VDSO) == 0 || strcmp(path, "/proc/kallsyms") == 0 ||
+	       strcmp(path, "/sys/kernel/notes") == 0;
+}
+
+/* /tmp/perf-PID.map. */
+static bool is_perf_map(const char *path)
+{
+	static const char head[] = "/tmp/perf-", tail[] = ".map";
+	const size_t n = sizeof(head) - 1, digits = strspn(path + (strlen(path) < n ? 0 : n),
+							   "0123456789");
+
+	return strncmp(path, head, n) == 0 && digits && strcmp(path + n + digits, tail) == 0;
+}
+
+/* .../jit-PID.dump. */
+static bool is_jitdump(int fd, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char magic[4];
+
+	return name && strncmp(name, "/jit-", 5) == 0 &&
+	       strcmp(name + 5 + strspn(name + 5, "0123456789"), ".dump") == 0 &&
+	       pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       (memcmp(magic, "JiTD", 4) == 0 || memcmp(magic, "DTiJ", 4) == 0);
+}
+
+/* A file of a JIT compiler: of this user, of root, or of the user whose process it is. */
+static bool is_written(int fd, const char *path, const struct stat *st)
+{
+	struct process_path p;
+
+	if (process_path_read(path, &p))
+		path = p.inside;
+	else
+		p.pid = 0;
+	return (is_perf_map(path) || is_jitdump(fd, path)) &&
+	       (st->st_uid == geteuid() || st->st_uid == 0 ||
+		(p.pid && process_has_user(p.pid, st->st_uid)));
+}
+
+/* A copy of kallsyms in a tree of build ids, or the one that the user named. */
+static bool is_kallsyms(const struct opener *o, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (o->kallsyms && strcmp(path, o->kallsyms) == 0)
+		return true;
+	return slash && strcmp(slash, "/kallsyms") == 0 && !strstr(path, "/../");
+}
+
+static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps_file_place place)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	switch (place) {
+	case PS_PLACE_RUNNING:
+		return is_of_kernel(path);
+	case PS_PLACE_TEMPORARY:
+		return is_written(fd, path, &st);
+	case PS_PLACE_NAMED:
+	case PS_PLACE_BUILD_ID:
+		return is_elf(fd) || is_packed_module(fd, path) || is_kallsyms(o, path);
+	default:
+		return is_elf(fd) || is_packed_module(fd, path);
+	}
+}
+
+static int find_in_root(const char *root, const char *path, int flags)
+{
+	struct open_how how = { .flags = (unsigned int)flags,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	const int dir = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd;
+
+	if (dir < 0)
+		return -1;
+	fd = (int)syscall(__NR_openat2, dir, path, &how, sizeof(how));
+	close(dir);
+	return fd;
+}
+
+/* The vdso is in every process, and in no file. */
+static int open_vdso(void)
+{
+	const char *start = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const void *)start;
+	size_t size;
+	int fd;
+
+	if (!start || (fd = memfd_create("vdso", MFD_CLOEXEC)) < 0)
+		return -1;
+	/* its section headers are its end */
+	size = header->e_shoff + (size_t)header->e_shentsize * header->e_shnum;
+	if (write(fd, start, size) == (ssize_t)size)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int look_up(const struct opener *o, const char *path, enum ps_file_place place, int flags)
+{
+	struct process_path p;
+
+	if (place == PS_PLACE_TEMPORARY)
+		flags |= O_NOFOLLOW;
+	if (place == PS_PLACE_SYSROOT)
+		return find_in_root(o->sysroot, path, flags);
+	if (process_path_read(path, &p))
+		return find_in_root(p.root, p.inside, flags);
+	return place == PS_PLACE_PROCESS ? -1 : open(path, flags);
+}
+
+/* Opens the file that was looked up as `seen`, a descriptor of O_PATH. Where /proc is not mounted,
+ * it is looked up again. */
+static int reopen(const struct opener *o, const char *path, enum ps_file_place place, int seen,
+		  const struct stat *st)
+{
+	char link[32];
+	struct stat now;
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
+	fd = open(link, FLAGS);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fd = look_up(o, path, place, FLAGS);
+	if (fd < 0 || (fstat(fd, &now) == 0 && now.st_dev == st->st_dev &&
+		       now.st_ino == st->st_ino))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Opening a device may have an effect, so the type of a file is looked at before. */
+static int open_if_regular(const struct opener *o, const char *path, enum ps_file_place place)
+{
+	const int seen = look_up(o, path, place, O_PATH | O_CLOEXEC);
+	struct stat st;
+	int fd = -1;
+
+	if (seen < 0)
+		return -1;
+	if (fstat(seen, &st) == 0 && S_ISREG(st.st_mode))
+		fd = reopen(o, path, place, seen, &st);
+	close(seen);
+	return fd;
+}
+
+static int look_here(struct opener *o, const char *path, enum ps_file_place place)
+{
+	if (place == PS_PLACE_DEBUGINFOD)
+		return debuginfod_get(&o->servers, path);
+	if (place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0)
+		return open_vdso();
+	return open_if_regular(o, path, place);
+}
+
+static int open_here(struct opener *o, const char *path, enum ps_file_place place)
+{
+	int fd = look_here(o, path, place);
+
+	if (fd >= 0 && !is_allowed(o, fd, path, place)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* --- the process --- */
+
+static void send_file(int socket, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	char status = fd < 0 ? 'n' : 'y';
+	struct iovec part = { &status, 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&message);
+		*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+				       .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+		_exit(0);
+}
+
+/* Until the other end is closed. */
+static _Noreturn void serve(struct opener *o, int socket)
+{
+	struct request r;
+	ssize_t n;
+
+	while ((n = read(socket, &r, sizeof(r))) > 0 || (n < 0 && errno == EINTR)) {
+		int fd = -1;
+
+		if (n <= (ssize_t)sizeof(r.place))
+			continue;
+		r.path[n - (ssize_t)sizeof(r.place) - 1] = '\0';
+		fd = open_here(o, r.path, (enum ps_file_place)r.place);
+		send_file(socket, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	_exit(0);
+}
+
+int opener_start(struct opener *o)
+{
+	int ends[2];
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -1;
+	child = fork();
+	if (child == 0) {
+		signal(SIGINT, SIG_IGN);	/* it ends with the other process */
+		close(ends[0]);
+		o->servers.asker = ends[1];
+		serve(o, ends[1]);
+	}
+	close(ends[1]);
+	if (child < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	o->socket = ends[0];
+	return 0;
+}
+
+void opener_stop(struct opener *o)
+{
+	if (o->socket >= 0)
+		close(o->socket);
+	o->socket = -1;
+}
+
+static int receive_file(int socket)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	char status;
+	struct iovec part = { &status, 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	int fd = -1;
+
+	while (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) < 0)
+		if (errno != EINTR)
+			return -1;
+	c = CMSG_FIRSTHDR(&message);
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+int opener_open(void *opener, const char *path, enum ps_file_place place)
+{
+	struct opener *o = opener;
+	struct request r = { .place = (uint32_t)place };
+	const size_t n = strlen(path) + 1;
+
+	if (n > sizeof(r.path))
+		return -1;
+	if (o->socket < 0)
+		return open_here(o, path, place);
+	memcpy(r.path, path, n);
+	if (write(o->socket, &r, sizeof(r.place) + n) < 0)
+		return -1;
+	return receive_file(o->socket);
+}
+
+struct ps_namespace opener_mount_namespace(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/mnt", &st))
+		return (struct ps_namespace){ 0, 0 };
+	return (struct ps_namespace){ st.st_dev, st.st_ino };
+}

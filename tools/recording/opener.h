@@ -1,0 +1,36 @@
+/* opener.h - opens files for a process in the sandbox, which itself can't.
+ *
+ * The process is forked before any input is read, and has read nothing when it is asked for a file.
+ * It does not trust the one that asks: it opens only what can hold the names of functions, so that
+ * a decoder that is under control of its input learns nothing else.
+ */
+#ifndef PD_TOOLS_OPENER_H
+#define PD_TOOLS_OPENER_H
+
+#include "recording/debuginfod.h"
+#include "pd/symbols.h"
+
+struct opener {
+	const char *sysroot;		/* for PS_PLACE_SYSROOT; NULL: none */
+	const char *kallsyms;		/* which the user named; NULL: none */
+	int socket;			/* to the process; -1: none, files are opened here */
+	struct debuginfod servers;
+};
+
+#define OPENER_CLOSED { NULL, NULL, -1, DEBUGINFOD_OFF }
+
+/* Starts the process. Returns 0, or -1 and errno. */
+int opener_start(struct opener *o);
+void opener_stop(struct opener *o);
+
+/* Opens a file for reading: an ELF file that is no core dump, a compressed kernel module, the
+ * symbols, notes and vdso of the running kernel, or what a JIT compiler wrote as this user, as root
+ * or as the user of its process. After "/proc/PID/root" the path is resolved inside of that
+ * directory, where /tmp/perf-PID.map has the number that the process has there. Files of debuginfod
+ * servers are got only if `servers` is on. Returns a descriptor, or -1. */
+int opener_open(void *opener, const char *path, enum ps_file_place place);
+
+/* Returns the mount namespace of this process; inode 0: not known. */
+struct ps_namespace opener_mount_namespace(void);
+
+#endif

@@ -1,0 +1,118 @@
+/* symbol_report.c - reports the frames without a name at the end of a run. */
+#include <string.h>
+
+#include "recording/symbols.h"
+
+static void add_worst(struct symbol_totals *t, struct symbol_worst w)
+{
+	for (size_t i = 0; i < SYMBOL_WORST; i++) {
+		const struct symbol_worst other = t->worst[i];
+
+		if (w.unnamed <= other.unnamed)
+			continue;
+		t->worst[i] = w;
+		w = other;
+	}
+}
+
+void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
+{
+	struct symbols *n = symbols;
+	struct symbol_totals *t = &n->totals;
+
+	for (size_t i = 0; i < totals->nr_why && i < SYMBOL_REASONS; i++)
+		t->by_why[i] = totals->by_why[i];
+	for (size_t i = 0; totals->images && i < totals->nr_images; i++) {
+		const struct pd_image_frames *f = &totals->images[i];
+		const struct pd_image *image = pd_history_image(n->history, i);
+
+		if (image && f->frames > f->named)
+			add_worst(t, (struct symbol_worst){ image->path, f->frames - f->named,
+							    f->why,
+							    image->build_id.size != 0 });
+	}
+	for (size_t i = 0; i < totals->nr_ends; i++) {
+		t->stacks += totals->ends[i].samples;
+		if (strcmp(totals->ends[i].end, ps_end_name(PS_END_STACK_CUT)) == 0)
+			t->cut = totals->ends[i].samples;
+	}
+}
+
+/* Returns what helps, or "". */
+static const char *help_of(unsigned int why, bool has_build_id)
+{
+	static const char *const help[SYMBOL_REASONS] = {
+		[PD_WHY_NO_MAP] = "; chains by frame pointers get lost in code without them: "
+			"record with precord --call-graph dwarf",
+		[PD_WHY_MAPS_LOST] = "; record with larger buffers: precord -m 4M",
+		[PD_WHY_KPTR_RESTRICT] = "; record as root, or with sysctl kernel.kptr_restrict=0",
+		[PD_WHY_LIMIT] = "; allow more with --memory",
+		[PD_WHY_NO_FILE] = "; give a copy with --sysroot or --debug-dir, or let "
+			"'precord --symbols=names' record the names",
+		[PD_WHY_MISMATCH] = "; the file here is another build: give a copy of the recorded "
+			"one with --debug-dir",
+		[PD_WHY_NO_SYMBOLS] = "; it is stripped: install its debug package, or give its "
+			"debug file with --debug-dir",
+		[PD_WHY_NO_SYMBOL] = "; install its debug package, or give its debug file with "
+			"--debug-dir",
+		[PD_WHY_JIT_NO_MAP] = "; let the program write /tmp/perf-PID.map: node "
+			"--perf-basic-prof, java -XX:+DumpPerfMapAtExit",
+		[PD_WHY_NO_KERNEL] = "; give the recorded kernel's --vmlinux, or a copy of its "
+			"/proc/kallsyms with --kallsyms",
+		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
+	};
+
+	if (why == PD_WHY_MISMATCH && !has_build_id)
+		return "; nothing tells which build was recorded: record build ids, as "
+		       "precord does";
+	return why < SYMBOL_REASONS && help[why] ? help[why] : "";
+}
+
+static void report_images(const struct symbol_totals *t, const struct cli_tool *tool,
+			  const char *input)
+{
+	for (size_t i = 0; i < SYMBOL_WORST && t->worst[i].unnamed; i++)
+		cli_error(tool, "%s: %llu frames without a name in %s, %s%s", input,
+			  (unsigned long long)t->worst[i].unnamed, t->worst[i].path,
+			  pd_why_name(t->worst[i].why),
+			  help_of(t->worst[i].why, t->worst[i].has_build_id));
+}
+
+/* Images are reported with what helps. */
+static bool has_image(unsigned int why)
+{
+	return why >= PD_WHY_NO_FILE;
+}
+
+static bool report_frames(const struct symbol_totals *t, const struct cli_tool *tool,
+			  const char *input)
+{
+	uint64_t unnamed = 0;
+	unsigned int most = PD_WHY_FOUND + 1;
+
+	for (unsigned int i = PD_WHY_FOUND + 1; i < SYMBOL_REASONS; i++) {
+		unnamed += t->by_why[i];
+		if (t->by_why[i] > t->by_why[most])
+			most = i;
+	}
+	if (!unnamed)
+		return false;
+	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s%s", input,
+		  (unsigned long long)unnamed,
+		  (unsigned long long)(unnamed + t->by_why[PD_WHY_FOUND]),
+		  (unsigned long long)t->by_why[most], pd_why_name(most),
+		  has_image(most) ? "" : help_of(most, false));
+	report_images(t, tool, input);
+	return true;
+}
+
+bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool, const char *input)
+{
+	const struct symbol_totals *t = &n->totals;
+
+	if (t->cut)
+		cli_error(tool, "%s: %llu of %llu copied stacks are cut; copy more with precord "
+			  "--call-graph dwarf,16384", input, (unsigned long long)t->cut,
+			  (unsigned long long)t->stacks);
+	return report_frames(t, tool, input);
+}
