@@ -53,6 +53,9 @@ else
 B ?= build
 endif
 
+# What an object depends on is noted under its name: it must be the same name however B is written.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
+
 # Programs hold the sanitizers themselves (clang does that unasked): they start faster, and the tests start thousands.
 SANITIZE_LINK = $(if $(and $(SANITIZE),$(findstring gcc,$(CC))),-static-libasan -static-libubsan)
 

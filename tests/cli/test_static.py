@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, TOOLS
-from installed import is_sanitized, make
+from installed import KEEP_FLAGS, is_sanitized, make
 
 CAPTURE = FIXTURES / "perf" / "01-basic.data"
 PROGRAMS = ("pdecode", "pencode", "prepair", "precord", "preport", "pquery")
@@ -17,7 +17,7 @@ def root(tmp_path_factory):
     """A directory with the programs, a recording and nothing else."""
     if is_sanitized(TOOLS / "libdecode.a"):
         pytest.skip("sanitizers need their shared libraries")
-    make("-o", TOOLS / "flags", "static")     # with the flags of the existing objects
+    make(*KEEP_FLAGS, "static")
     top = tmp_path_factory.mktemp("root")
     for program in PROGRAMS:
         shutil.copy(TOOLS / "static" / program, top)

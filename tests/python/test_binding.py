@@ -13,7 +13,7 @@ import pytest
 
 from arrow_reader import read_arrow
 from conftest import FIXTURES, ROOT, SANITIZER_REPORT, TIMEOUT, TOOLS, fixture_files
-from installed import is_sanitized, make
+from installed import KEEP_FLAGS, is_sanitized, make
 
 PERF = FIXTURES / "perf"
 CHAINS = PERF / "02-callgraph-fp.data"
@@ -53,7 +53,7 @@ def sanitizer():
 @pytest.fixture(scope="module")
 def wheel():
     flags = ["SAN=1"] if SANITIZED else []
-    return make("-o", TOOLS / "flags", "python", *flags).split()[-1]
+    return make(*KEEP_FLAGS, "python", *flags).split()[-1]
 
 
 @pytest.fixture(scope="module")
@@ -557,7 +557,7 @@ for path in sys.argv[1:]:
 def test_the_wheel(wheel):
     """One for all versions from 3.11, the same in every build."""
     first = (ROOT / wheel).read_bytes()
-    assert ROOT / make("-o", TOOLS / "flags", "python").split()[-1] == ROOT / wheel
+    assert ROOT / make(*KEEP_FLAGS, "python").split()[-1] == ROOT / wheel
     assert (ROOT / wheel).read_bytes() == first and "-cp311-abi3-linux_" in wheel
     with zipfile.ZipFile(ROOT / wheel) as packed:
         names = set(packed.namelist())

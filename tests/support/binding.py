@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import ROOT, TIMEOUT, TOOLS
-from installed import make
+from installed import KEEP_FLAGS, make
 
 PYTHON = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent") / "python" / "bin" / "python"
 NEEDS_CLIENTS = [
@@ -19,7 +19,7 @@ NEEDS_CLIENTS = [
 def run(tmp_path_factory):
     """Function: runs a program with the binding, which pip installs from its wheel."""
     packages = tmp_path_factory.mktemp("packages")
-    wheel = ROOT / make("-o", TOOLS / "flags", "python").split()[-1]
+    wheel = ROOT / make(*KEEP_FLAGS, "python").split()[-1]
     subprocess.run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--target", packages,
                     wheel], check=True)
 

@@ -10,6 +10,10 @@ from conftest import ROOT, SANITIZER_REPORT, TOOLS
 
 CC = {".c": ["cc", "-std=c11", "-D_GNU_SOURCE"], ".cc": ["c++", "-std=c++17"]}
 STRICT = ["-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# The name that the Makefile gives the folder.
+BUILD = os.path.relpath(TOOLS, ROOT) if TOOLS.is_relative_to(ROOT) else str(TOOLS)
+# Arguments for make(): with the flags of the existing objects.
+KEEP_FLAGS = ("-o", f"{BUILD}/flags")
 
 
 def make(*arguments, umask=-1):
