@@ -36,7 +36,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
 	c->entries.budget = c->numbers.budget = c->first_times.budget = c->facts.budget =
 		&c->budget;
-	c->registers.lists.budget = c->registers.names.budget = &c->budget;
+	c->leaders.budget = c->registers.lists.budget = c->registers.names.budget = &c->budget;
 	c->json.line.budget = c->json.header.budget = &c->budget;
 	c->totals.first = c->totals.last = PD_NO_TIME;
 	c->max_rows = MAX_ROWS;
@@ -65,6 +65,7 @@ void pc_free(struct pc_columns *c)
 	pd_buf_free(&c->first_times);
 	pd_buf_free(&c->facts);
 	pc_registers_free(&c->registers);
+	pd_buf_free(&c->leaders);
 	pd_budget_free(&c->budget, c->stack, c->stack_capacity * sizeof(*c->stack));
 	free(c);
 }

@@ -4,6 +4,7 @@
 
 #include "batch.h"
 #include "chains.h"
+#include "leaders.h"
 #include "pd/tree.h"
 #include "recent.h"
 #include "registers.h"
@@ -58,6 +59,7 @@ struct pc_columns {
 	struct pd_buf first_times;	/* uint64_t: of the objects */
 	struct pd_buf facts;		/* enum pc_fact, a byte for each event */
 	struct pc_registers registers;
+	struct pd_buf leaders;		/* of the groups of events */
 };
 
 enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };

@@ -164,11 +164,14 @@ bool pc_add_event(struct pc_columns *c, size_t i)
 
 	if (!b)
 		return false;
+	if (i == 0)
+		pc_leaders_learn(&c->leaders, c->tree, c->reader);
 	pc_set_int(b, PC_EVENTS_EVENT, (int64_t)i);
 	pc_set_text(b, PC_EVENTS_NAME, pd_attr_name(a));
 	set_attr(c, b, a);
 	ids = pd_attr_ids(a, &n);
 	pc_registers_set(&c->registers, i, b);
+	pc_leaders_set(&c->leaders, i, b);
 	pc_set_list(b, PC_EVENTS_IDS);
 	for (size_t j = 0; j < n; j++)
 		pc_add_item(b, PC_EVENTS_IDS, ids[j]);
@@ -242,6 +245,25 @@ static void set_host(struct pc_columns *c, struct pc_batch *b)
 	set_feature(c, b, PC_FILES_CMDLINE, PD_FEATURE_CMDLINE, "CMDLINE");
 }
 
+/* The clock of the first event that is tied to wall time, else of the first one. */
+static void set_clock(struct pc_columns *c, struct pc_batch *b)
+{
+	const uint64_t last = c->totals.last, time = last && last != PD_NO_TIME ? last : 1;
+	const struct pd_attr *first = pd_reader_attr(c->reader, 0), *a;
+	struct pd_error e;
+	uint64_t wall;
+	size_t i = 0;
+
+	while ((a = pd_reader_attr(c->reader, i)) && !pd_reader_utc(c->reader, a, time, &wall))
+		i++;
+	if (a)
+		pc_set_int(b, PC_FILES_WALL_OFFSET_NS, (int64_t)(wall - time));
+	if (a || first)
+		pc_set_item(b, PC_FILES_CLOCK,
+			    pd_item_get(pd_tree_read_attr(c->tree, c->reader, a ? a : first, &e),
+					"attr.clockid"));
+}
+
 bool pc_add_file(struct pc_columns *c, size_t i)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
@@ -261,6 +283,7 @@ bool pc_add_file(struct pc_columns *c, size_t i)
 	pc_set_double(b, PC_FILES_WEIGHT, 1);
 	pc_set_int(b, PC_FILES_SCHEMA, SCHEMA);
 	pc_set_text(b, PC_FILES_TOOL_VERSION, pd_version());
+	set_clock(c, b);
 	pc_finish_row(c, b);
 	return true;
 }

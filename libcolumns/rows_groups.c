@@ -168,9 +168,48 @@ static void set_stack(struct pc_batch *b, const struct pd_item *sample)
 		pc_set_bytes(b, PC_SAMPLES_USER_STACK, data->bytes);
 }
 
+/* --- tracepoints --- */
+
+/* Returns the bytes of the JSON object that `at` starts with. */
+static size_t object_size(const uint8_t *at, const uint8_t *end)
+{
+	const uint8_t *p = at;
+	bool is_text = false;
+	size_t depth = 0;
+
+	do {
+		if (*p == '"')
+			is_text = !is_text;
+		else if (is_text)
+			p += *p == '\\';
+		else if (*p == '{')
+			depth++;
+		else if (*p == '}')
+			depth--;
+		p++;
+	} while (depth && p < end);
+	return p < end ? (size_t)(p - at) : 0;
+}
+
+/* Quotes in texts are escaped, so that no text has the key. */
+static void set_fields(struct pc_columns *c, struct pc_batch *b, const struct pd_record *r)
+{
+	static const char key[] = ",\"fields\":";
+	const struct pd_bytes line = pc_json_of_record(c, r);
+	const uint8_t *at = line.size ? memmem(line.data, line.size, key, sizeof(key) - 1) : NULL;
+	size_t n;
+
+	if (!at)
+		return;
+	at += sizeof(key) - 1;
+	n = object_size(at, line.data + line.size);
+	if (n)
+		pc_set_bytes(b, PC_SAMPLES_FIELDS, (struct pd_bytes){ at, n });
+}
+
 bool pc_wants_trees(const struct pc_batch *samples)
 {
-	for (size_t i = PC_SAMPLES_DATA_SRC; i < samples->table->nr_columns; i++)
+	for (size_t i = PC_SAMPLES_DATA_SRC; i <= PC_SAMPLES_USER_STACK; i++)
 		if (samples->arrays[i].is_on)
 			return true;
 	return false;
@@ -184,6 +223,8 @@ void pc_set_groups(struct pc_columns *c, struct pc_batch *b, const struct pd_fie
 
 	if (f->has & PD_HAS_RAW)
 		pc_set_bytes(b, PC_SAMPLES_RAW, f->raw);
+	if (b->arrays[PC_SAMPLES_FIELDS].is_on && f->has & PD_HAS_RAW)
+		set_fields(c, b, r);
 	if (!c->has_trees)
 		return;
 	sample = pd_tree_read_record(c->tree, r, &e);

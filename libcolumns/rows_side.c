@@ -1,8 +1,9 @@
 /* rows_side.c - the rows of records that are no samples. */
 #include "columns_internal.h"
 
-/* PERF_RECORD_MISC_* of uapi/linux/perf_event.h */
-enum { MISC_COMM_EXEC = 1 << 13, MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
+/* PERF_RECORD_MISC_* and PERF_AUX_FLAG_TRUNCATED of uapi/linux/perf_event.h */
+enum { MISC_COMM_EXEC = 1 << 13, MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+       AUX_TRUNCATED = 1 };
 
 typedef void (*adder_fn)(struct pc_columns *c, const struct pd_fields *f,
 			 const struct pd_record *r);
@@ -179,6 +180,15 @@ static void add_other(struct pc_columns *c, const struct pd_fields *f, const str
 	pc_finish_row(c, b);
 }
 
+static void add_aux(struct pc_columns *c, const struct pd_fields *f, const struct pd_record *r)
+{
+	uint64_t flags = 0;
+
+	if (pd_record_get_number(r, "flags", &flags) && flags & AUX_TRUNCATED)
+		write_lost(c, f, r, 0);
+	add_other(c, f, r);
+}
+
 void pc_add_record(struct pc_columns *c, const struct pd_fields *f)
 {
 	static const struct {
@@ -194,6 +204,7 @@ void pc_add_record(struct pc_columns *c, const struct pd_fields *f)
 		{ PD_RECORD_LOST_SAMPLES, add_lost },
 		{ PD_RECORD_THROTTLE, add_throttle },
 		{ PD_RECORD_UNTHROTTLE, add_throttle },
+		{ PD_RECORD_AUX, add_aux },
 		{ PD_RECORD_MMAP, add_nothing },
 		{ PD_RECORD_MMAP2, add_nothing },
 		{ PD_RECORD_KSYMBOL, add_nothing },

@@ -54,6 +54,9 @@ static const struct pc_column files[] = {
 				     "1 / probability that the recording was made"),
 	[PC_FILES_SCHEMA] = REQUIRED("schema", PC_INT32, "number of this schema"),
 	[PC_FILES_TOOL_VERSION] = REQUIRED("tool_version", PC_TEXT, "version of the library"),
+	[PC_FILES_CLOCK] = NULLABLE("clock", PC_TEXT, "of times: MONOTONIC, ...; NULL: perf's own"),
+	[PC_FILES_WALL_OFFSET_NS] = NULLABLE("wall_offset_ns", PC_INT64,
+					     "added to a time: ns since 1970 UTC; NULL: unknown"),
 };
 
 static const struct pc_column events[] = {
@@ -72,6 +75,8 @@ static const struct pc_column events[] = {
 					 "names of the registers in samples.user_regs"),
 	[PC_EVENTS_INTR_REGS] = NULLABLE("intr_regs", PC_TEXT_LIST,
 					 "names of the registers in samples.intr_regs"),
+	[PC_EVENTS_GROUP_LEADER] = NULLABLE("group_leader", PC_INT32,
+					    "event that leads its group; NULL: in none"),
 };
 
 static const struct pc_column samples[] = {
@@ -145,6 +150,8 @@ static const struct pc_column samples[] = {
 					"valid bytes of user_stack"),
 	[PC_SAMPLES_USER_STACK] = GROUPED(PC_GROUP_STACK, "user_stack", PC_BYTES,
 					  "from the stack pointer upwards"),
+	[PC_SAMPLES_FIELDS] = GROUPED(PC_GROUP_TRACEPOINT, "fields", PC_LONG_TEXT,
+				      "fields of the tracepoint, a JSON object"),
 };
 
 static const struct pc_column stacks[] = {
@@ -243,7 +250,8 @@ static const struct pc_column lost[] = {
 	SIDE_BAND,
 	[PC_LOST_KIND] = REQUIRED("kind", PC_TEXT, "type of the record"),
 	[PC_LOST_EVENT] = NULLABLE("event", PC_INT32, "number in events"),
-	[PC_LOST_COUNT] = NULLABLE("count", PC_INT64, "records or samples that are missing"),
+	[PC_LOST_COUNT] = NULLABLE("count", PC_INT64,
+				   "records or samples that are missing; NULL: unknown"),
 };
 
 static const struct pc_column features[] = {
@@ -303,7 +311,8 @@ static const struct pc_table tables[PC_NR_TABLES] = {
 	[PC_SWITCHES] = TABLE("switches", switches, "SWITCH and SWITCH_CPU_WIDE records"),
 	[PC_CGROUPS] = TABLE("cgroups", cgroups, "CGROUP records"),
 	[PC_NAMESPACES] = TABLE("namespaces", namespaces, "entries of NAMESPACES records"),
-	[PC_LOST] = TABLE("lost", lost, "LOST, LOST_SAMPLES, THROTTLE and UNTHROTTLE records"),
+	[PC_LOST] = TABLE("lost", lost,
+			  "LOST, LOST_SAMPLES, THROTTLE and UNTHROTTLE records; AUX that is cut"),
 	[PC_FEATURES] = TABLE("features", features, "feature sections"),
 	[PC_RECORDS] = TABLE("records", records, "records of the types without a table"),
 	[PC_ERRORS] = TABLE("errors", errors, "damage, and notes"),
@@ -331,7 +340,7 @@ bool pc_table_find(const char *name, size_t *i)
 const char *pc_group_name(size_t i)
 {
 	static const char *const names[] = { "addr", "raw", "offset", "wall", "mem", "branch",
-					     "read", "regs", "stack" };
+					     "read", "regs", "stack", "tracepoint" };
 
 	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
 }

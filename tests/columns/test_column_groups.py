@@ -1,19 +1,27 @@
 """Columns of samples that --with adds: the same values as in the JSON, in both byte orders, for
 each sample_type and read_format."""
+import json
+
 import pytest
 
 from arrow_c_reader import read_stream
 from arrow_reader import read_arrow
 from conftest import FIXTURES, strict_json_lines
 from parquet_reader import read_parquet
-from perfdata import catalog_samples
+from perfdata import catalog_samples, catalog_tracepoints
+from perfdata.attr import Attr
 from perfdata.catalog import catalog
+from perfdata.container import File
+from perfdata.sample import branch, sample
+from perfdata.tracing import Format, common, tracing_data
 from test_columns import rows
 from test_stream import library, opened  # noqa: F401  (fixtures)
 
-GROUPS = ["addr", "raw", "offset", "wall", "mem", "branch", "read", "regs", "stack"]
+GROUPS = ["addr", "raw", "offset", "wall", "mem", "branch", "read", "regs", "stack",
+          "tracepoint"]
 EVERY = ",".join(GROUPS)
-CASES = [f"{case.name}.{order}" for case in catalog_samples.cases() for order in ("le", "be")]
+CASES = [f"{case.name}.{order}" for cases in (catalog_samples, catalog_tracepoints)
+         for case in cases.cases() for order in ("le", "be")]
 FILES = ["03-callgraph-dwarf", "06-data-phys-pages", "08-weight-datasrc", "09-regs",
          "10-group-leader-sampling", "12-tracepoints", "88-32bit-regs"]
 
@@ -75,7 +83,8 @@ def rest_of(sample):
     stack, raw = sample.get("stack_user", {}), sample.get("raw", {})
     return {"dyn_size": stack.get("dyn_size"),
             "user_stack": bytes.fromhex(stack["data"]) if "data" in stack else None,
-            "raw": bytes.fromhex(raw["data"]) if "data" in raw else None}
+            "raw": bytes.fromhex(raw["data"]) if "data" in raw else None,
+            "fields": raw.get("tracepoint", {}).get("fields")}
 
 
 def wanted(sample, events):
@@ -96,6 +105,7 @@ def compare(run_pdecode, path):
     used = set()
     for row, sample in zip(found, samples):
         want = wanted(sample, events)
+        row["fields"] = row["fields"] and json.loads(row["fields"])
         if "error" not in sample:
             assert {name: row[name] for name in want} == want
         used |= {name for name in want if row[name] is not None}
@@ -118,6 +128,19 @@ def test_groups_have_the_fields_of_the_json(run_pdecode, tmp_path):
 @pytest.mark.parametrize("name", FILES)
 def test_groups_of_recordings(name, run_pdecode):
     assert compare(run_pdecode, FIXTURES / "perf" / f"{name}.data")
+
+
+@pytest.mark.parametrize("text", [b"}", b'"}', b'\\"}', b'{"', b'"fields":{'])
+def test_fields_of_a_tracepoint_end_with_their_object(text, run_pdecode, tmp_path):
+    """Texts have what ends objects, and branches follow in the record."""
+    attr = Attr(type=2, config=300, sample_type="TID|TIME|RAW|BRANCH_STACK")
+    raw = common(300, 7, 1, 2) + text.ljust(16, b"\0")
+    tracing = tracing_data({"test": [Format("event_x", 300, [("char name[16]", 8, 16, 0)])]})
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(attr, [42])], features={1: tracing}, records=[
+        sample(attr, pid=7, tid=7, time=5, raw=raw,
+               branch_stack={"entries": [branch(1, 2)]})]).build("<"))
+    assert compare(run_pdecode, path) >= {"fields", "branch"}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Tables of columns: the same facts as in the JSON, in Parquet files and Arrow streams that readers
 written from the specifications accept."""
 import collections
+import datetime
 import json
 import sqlite3
 
@@ -9,6 +10,9 @@ import pytest
 from arrow_reader import read_arrow
 from conftest import FIXTURES, fixture_files
 from parquet_reader import read_parquet
+from perfdata import features, records
+from perfdata.attr import Attr
+from perfdata.container import File
 
 TABLES = {"files", "events", "samples", "stacks", "frames", "objects", "maps", "tasks", "comms",
           "switches", "cgroups", "namespaces", "lost", "features", "records", "errors", "symbols"}
@@ -160,6 +164,54 @@ def test_tables_other_than_samples(fixture_file, tables, decode_lines):
                         for name, value in line["feature"].items()}
     assert len(found["namespaces"]["name"]) == sum(
         len(line["namespaces"]) for line in of_type(lines, "NAMESPACES"))
+
+
+@pytest.mark.parametrize("name", ["25-clockid-mono", "26-clockid-realtime", "27-clockid-raw",
+                                  "28-clockid-boottime", "29-clockid-tai", "01-basic"])
+def test_clock(name, tables, decode_lines):
+    path = FIXTURES / "perf" / f"{name}.data"
+    file = rows(tables(path)["files"])[0]
+    attr = next(line for line in decode_lines(path) if line["kind"] == "attr")
+    assert file["clock"] == attr["attr"].get("clockid")
+    walls = {datetime.datetime.fromisoformat(line["time_utc"][:26]): line["time"]
+             for line in of_type(decode_lines(path, "--utc"), "SAMPLE") if "time_utc" in line}
+    assert bool(walls) == (file["wall_offset_ns"] is not None) == (name != "01-basic")
+    for wall, time in walls.items():
+        ns = (time + file["wall_offset_ns"]) // 1000 * 1000
+        assert wall == datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)
+
+
+def test_leaders_of_groups(tables):
+    leaders = {name: tables(FIXTURES / "perf" / f"{name}.data")["events"]["group_leader"]
+               for name in ("10-group-leader-sampling", "11-group-no-S", "43-multi-event")}
+    assert leaders == {"10-group-leader-sampling": [0, 0, 0], "11-group-no-S": [0, 0],
+                       "43-multi-event": [None] * len(leaders["43-multi-event"])}
+
+
+@pytest.mark.parametrize("groups, leaders", [
+    ([(1, 2), (3, 1)], [None, 1, 1, 3, None]), ([(2, 2**32 - 1)], [None, None, 2, 2, 2]),
+    ([(1, 2), (2, 2)], [None, 1, 1, None, None]), ([(9, 1)], [None] * 5), ([], [None] * 5),
+])
+def test_groups_that_are_stated(groups, leaders, run_pdecode, tmp_path):
+    """Also by wrong features: beyond the events, or with an event in two groups."""
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(Attr(), [i]) for i in range(5)], features={
+        features.NUMBER["GROUP_DESC"]: features.group_desc([("g", *g) for g in groups])}).build(
+            "<"))
+    done = run_pdecode(["-f", "arrow", "--table", "events", path])
+    assert read_arrow(done.stdout)[0]["group_leader"] == leaders
+
+
+def test_aux_data_that_is_cut(run_pdecode, tmp_path):
+    """It is lost, and has its record."""
+    attr = Attr()
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(attr, [1])], records=[
+        records.aux(0, 8, flags) for flags in (0, 1, 2, 3)]).build("<"))
+    lost = read_arrow(run_pdecode(["-f", "arrow", "--table", "lost", path]).stdout)[0]
+    assert lost["kind"] == ["AUX", "AUX"] and lost["count"] == [None, None]
+    found = read_arrow(run_pdecode(["-f", "arrow", "--table", "records", path]).stdout)[0]
+    assert found["type"] == ["AUX"] * 4
 
 
 def test_every_record_has_its_place(fixture_file, tables, decode_lines):
