@@ -18,7 +18,7 @@ PYTHON = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent") / "python"
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ, reason="run by make check-clients")
 RECORDINGS = ["02-callgraph-fp.data", "03-callgraph-dwarf.data", "06-data-phys-pages.data",
               "10-group-leader-sampling.data", "50-max-size.data", "59-lost.data"]
-GROUPS = "addr,raw,offset,wall,mem,branch,read,regs,stack"
+GROUPS = "addr,raw,offset,wall,mem,branch,read,regs,stack,tracepoint"
 
 # sys.argv: folder of *.parquet and *.arrow, the library, the recording
 PROGRAM = """
