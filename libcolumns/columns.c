@@ -36,7 +36,8 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
 	c->entries.budget = c->numbers.budget = c->first_times.budget = c->facts.budget =
 		&c->budget;
-	c->leaders.budget = c->registers.lists.budget = c->registers.names.budget = &c->budget;
+	c->leaders.budget = c->named.images.budget = &c->budget;
+	c->registers.lists.budget = c->registers.names.budget = &c->budget;
 	c->json.line.budget = c->json.header.budget = &c->budget;
 	c->totals.first = c->totals.last = PD_NO_TIME;
 	c->max_rows = MAX_ROWS;
@@ -66,6 +67,7 @@ void pc_free(struct pc_columns *c)
 	pd_buf_free(&c->facts);
 	pc_registers_free(&c->registers);
 	pd_buf_free(&c->leaders);
+	pd_buf_free(&c->named.images);
 	pd_budget_free(&c->budget, c->stack, c->stack_capacity * sizeof(*c->stack));
 	free(c);
 }
@@ -130,6 +132,7 @@ static void add_out_of_range(struct pc_columns *c)
 static enum pc_step end_pass(struct pc_columns *c)
 {
 	add_out_of_range(c);
+	pc_report_named(c);
 	for (size_t i = PC_NR_TABLES; i--;)
 		if (c->batches[i].table && c->batches[i].rows)
 			pc_flush_batch(c, &c->batches[i]);

@@ -21,6 +21,14 @@ struct pc_totals {
 	bool is_damaged, is_unreadable;
 };
 
+enum { PC_WHYS = 32 };	/* more than enum pd_why has */
+
+/* How many frames have a name, for pd_namer.totals. */
+struct pc_named {
+	uint64_t by_why[PC_WHYS];
+	struct pd_buf images;	/* struct pd_image_frames */
+};
+
 /* Records, events and features as lines of JSON in memory. */
 struct pc_json {
 	struct pd_sink *sink;
@@ -60,6 +68,7 @@ struct pc_columns {
 	struct pd_buf facts;		/* enum pc_fact, a byte for each event */
 	struct pc_registers registers;
 	struct pd_buf leaders;		/* of the groups of events */
+	struct pc_named named;
 };
 
 enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };
@@ -103,6 +112,8 @@ void pc_set_groups(struct pc_columns *c, struct pc_batch *b, const struct pd_fie
 /* Adds the functions of a new frame. */
 void pc_add_symbols(struct pc_columns *c, uint32_t frame, int32_t pid,
 		    const struct pd_location *at);
+/* Tells the namer how many frames have a name. */
+void pc_report_named(struct pc_columns *c);
 /* Adds the rows of another record. */
 void pc_add_record(struct pc_columns *c, const struct pd_fields *f);
 

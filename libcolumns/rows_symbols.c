@@ -19,6 +19,48 @@ static void add_function(struct pc_columns *c, uint32_t frame, size_t depth,
 	pc_finish_row(c, b);
 }
 
+/* --- totals --- */
+
+/* Returns what is counted of an image, or NULL. */
+static struct pd_image_frames *find_image(struct pc_columns *c, uint32_t image)
+{
+	const size_t count = pd_history_nr_images(c->o.history);
+	struct pd_buf *images = &c->named.images;
+	const struct pd_image_frames none = { .frames = 0 };
+
+	while (images->size < count * sizeof(none) && !images->failed)
+		pd_buf_append(images, &none, sizeof(none));
+	return image >= count || images->failed ? NULL :
+		(struct pd_image_frames *)(void *)images->data + image;
+}
+
+static void count_named(struct pc_columns *c, uint32_t image, bool is_named, unsigned int why)
+{
+	struct pd_image_frames *of = find_image(c, image);
+
+	if (why < PC_WHYS)
+		c->named.by_why[why]++;
+	if (!of)
+		return;
+	of->frames++;
+	of->named += is_named;
+	if (of->why < why)
+		of->why = (uint8_t)why;
+}
+
+void pc_report_named(struct pc_columns *c)
+{
+	const struct pd_namer *namer = c->o.namer;
+	const struct pd_buf *images = &c->named.images;
+
+	if (!namer || !namer->totals || !pc_wants(c, PC_SYMBOLS))
+		return;
+	namer->totals(namer->ctx, &(struct pd_name_totals){
+		.by_why = c->named.by_why, .nr_why = PC_WHYS,
+		.images = (const struct pd_image_frames *)(const void *)images->data,
+		.nr_images = images->size / sizeof(struct pd_image_frames) });
+}
+
 void pc_add_symbols(struct pc_columns *c, uint32_t frame, int32_t pid,
 		    const struct pd_location *at)
 {
@@ -33,4 +75,5 @@ void pc_add_symbols(struct pc_columns *c, uint32_t frame, int32_t pid,
 		add_function(c, frame, i, &names.functions[i], names.why);
 	if (!names.nr_functions)
 		add_function(c, frame, 0, &none, names.why);
+	count_named(c, at->image, names.nr_functions != 0, names.why);
 }

@@ -144,6 +144,28 @@ def test_files_that_are_not_here_are_a_reason(run_pdecode):
     assert "NO_FILE" in found["symbols"]["why"]
 
 
+def without_names(symbols):
+    return len({row["frame"] for row in rows(symbols) if row["function"] is None})
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_frames_without_a_name_are_reported(form, program, run_pdecode, tmp_path):
+    """Each frame of the table once; with --symbols-strict they are status 1."""
+    args = ["-f", form, *(["--table", "symbols"] if form == "arrow" else ["-o", tmp_path / "t"]),
+            "--symbols"]
+    found = tables_of(run_pdecode, program, "--symbols")["symbols"]
+    said = f"{without_names(found)} of {len(set(found['frame']))} frames have no name"
+    loose, strict = (run_pdecode([*args, *more, program]) for more in ([], ["--symbols-strict"]))
+    assert (loose.returncode, strict.returncode) == (0, 1) and without_names(found) > 0
+    assert said in loose.stderr.decode() and loose.stderr == strict.stderr
+
+
+def test_strict_where_nothing_is_without_a_name(program, run_pdecode):
+    done = run_pdecode(["-f", "arrow", "--table", "symbols", "--symbols", "--symbols-strict",
+                        "--time", "1,2", program])
+    assert done.returncode == 0 and b"frames" not in done.stderr
+
+
 def test_copied_stacks_are_unwound(unwound, run_pdecode):
     found = tables_of(run_pdecode, unwound, "--symbols")
     assert [[found["frames"]["offset"][frame] for frame in frames]
@@ -169,7 +191,7 @@ def test_without_symbols_the_table_is_empty(program, run_pdecode):
 
 @pytest.mark.parametrize("option, words", [
     ("--symbols=table", "'--symbols' fills the table symbols"),
-    ("--symbols-strict", "does not apply to tables"),
+    ("--symbols-strict", "add '--table symbols'"),
     ("--linkage-names", "does not apply to tables")])
 def test_usage(option, words, program, run_pdecode):
     done = run_pdecode(["-f", "arrow", "--symbols", option, program])

@@ -600,8 +600,7 @@ static const char *find_json_option(const struct settings *s)
 {
 	return s->pretty ? "pretty" : s->blobs ? "blobs" : s->header_only ? "header-only" :
 	       s->records_only ? "records-only" : s->utc ? "utc" : s->resolve ? "resolve" :
-	       s->symbols.linkage_names ? "linkage-names" :
-	       s->symbols.strict ? "symbols-strict" : NULL;
+	       s->symbols.linkage_names ? "linkage-names" : NULL;
 }
 
 static enum cli_exit check_columns(const struct settings *s)
@@ -613,6 +612,10 @@ static enum cli_exit check_columns(const struct settings *s)
 	if (makes_columns(s) && s->symbols.depth && strcmp(s->symbols.depth, SYMBOLS_FULL) != 0)
 		return cli_usage(&tool, "'--symbols=%s' does not apply to tables: '--symbols' "
 				 "fills the table symbols", s->symbols.depth);
+	if (s->format == FORMAT_ARROW && s->symbols.strict &&
+	    (!c->table || strcmp(c->table, "symbols") != 0))
+		return cli_usage(&tool, "'--symbols-strict' applies to the table symbols: add "
+				 "'--table symbols'");
 	if (!makes_columns(s) && !c->ddl && (c->table || c->with.count || c->int64 || c->file_id))
 		return cli_usage(&tool, "'--%s' applies to tables: add '-f arrow' or '-f parquet'",
 				 c->table ? "table" : c->with.count ? "with" :

@@ -129,8 +129,8 @@ struct pc_options {
 	/* Called after each few hundred records, with `ctx`; NULL: not. */
 	void (*on_read)(void *ctx, const struct pd_reader *r);
 	void *ctx;
-	/* Names for the table `symbols`, which is empty without; it also unwinds copied stacks.
-	 * Borrowed until pc_free(), or NULL. */
+	/* Names for the table `symbols`, which is empty without; it also unwinds copied stacks. Its
+	 * totals() counts each frame of the table once. Borrowed until pc_free(), or NULL. */
 	const struct pd_namer *namer;
 	/* For pc_write_parquet(): 2 or more encode and write in a second thread, which calls the
 	 * outputs, one at a time. The files are the same. */
