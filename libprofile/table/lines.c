@@ -1,4 +1,4 @@
-/* lines.c - the lines of a table: functions of one event with the same keys, and their sums. */
+/* lines.c - the lines of a table: functions of an event with the same keys, and their sums. */
 #include "table/lines.h"
 
 #include <string.h>
@@ -20,6 +20,7 @@ struct summing {
 	struct pp_index index;
 	uint32_t task[PP_NR_KEYS];	/* the keys of the groups above the current node */
 	uint32_t thread;	/* the first group's name above the current node */
+	uint32_t event;
 	size_t depth;
 };
 
@@ -31,7 +32,8 @@ static bool is_same_line(const void *ctx, uint32_t id, const void *key)
 	const struct pp_lines *l = ctx;
 	const struct pp_line *have = &l->items[id], *want = key;
 
-	return memcmp(have->values, want->values, sizeof(have->values)) == 0 &&
+	return have->event == want->event &&
+	       memcmp(have->values, want->values, sizeof(have->values)) == 0 &&
 	       (l->keys[0] != PP_KEY_NONE || have->function == want->function);
 }
 
@@ -44,6 +46,8 @@ static uint32_t value_of(const struct summing *s, const struct pp_named *f, enum
 		return f->image;
 	case PP_KEY_LINE:
 		return f->place;
+	case PP_KEY_EVENT:
+		return s->p->functions[s->p->merged[s->p->events[s->event].merged].function].name;
 	default:
 		return s->task[key];
 	}
@@ -54,6 +58,7 @@ static uint32_t hash_line(struct pp_lines *l, const struct pp_line *line)
 	uint64_t hash = pp_index_hash(&l->index,
 				      l->keys[0] == PP_KEY_NONE ? line->function : 0);
 
+	hash = pd_hash_mix(hash, line->event);
 	for (size_t i = 0; i < PP_NR_KEYS; i++)
 		hash = pd_hash_mix(hash, line->values[i]);
 	return (uint32_t)hash;
@@ -84,7 +89,7 @@ static uint32_t add_line(struct summing *s, const struct pp_line *line, uint32_t
 /* Returns PP_NONE without memory. */
 static uint32_t line_of(struct summing *s, uint32_t function)
 {
-	struct pp_line line = { .function = function, .thread = PP_NONE };
+	struct pp_line line = { .event = s->event, .function = function, .thread = PP_NONE };
 	uint32_t hash, found;
 
 	memset(line.values, 0xff, sizeof(line.values));
@@ -190,11 +195,14 @@ static void leave_node(struct summing *s, uint32_t at)
 		s->open[s->l->of_node[at]]--;
 }
 
-static int sum_nodes(struct summing *s, uint32_t root)
+static int sum_event(struct summing *s, size_t event)
 {
 	const struct pp_merged *nodes = s->p->merged;
+	const uint32_t root = s->p->events[event].merged;
 	uint32_t at = root;
 
+	s->event = (uint32_t)event;
+	s->depth = 0;
 	while (at != PP_NONE) {
 		if (enter_node(s, at))
 			return -1;
@@ -214,6 +222,16 @@ static int sum_nodes(struct summing *s, uint32_t root)
 	return 0;
 }
 
+static int sum_events(struct summing *s)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < s->p->nr_events && !ret; i++)
+		if (s->p->events[i].samples)
+			ret = sum_event(s, i);
+	return ret;
+}
+
 static void choose_threads(struct summing *s)
 {
 	struct pp_lines *l = s->l;
@@ -231,6 +249,14 @@ static void choose_threads(struct summing *s)
 	pp_memory_free(&s->p->memory, best, l->nr, sizeof(*best));
 }
 
+bool pp_keys_have_event(const enum pp_key keys[PP_NR_KEYS])
+{
+	for (size_t i = 0; i < PP_NR_KEYS && keys[i] != PP_KEY_NONE; i++)
+		if (keys[i] == PP_KEY_EVENT)
+			return true;
+	return false;
+}
+
 int pp_lines_make(struct pp_lines *l, struct pp_profile *p, size_t event, const enum pp_key *keys)
 {
 	struct pp_memory *m = &p->memory;
@@ -242,7 +268,7 @@ int pp_lines_make(struct pp_lines *l, struct pp_profile *p, size_t event, const 
 		l->keys[i] = keys[i];
 	l->of_node = pp_memory_zeroed(m, p->nr_merged, sizeof(*l->of_node));
 	if (l->of_node)
-		ret = sum_nodes(&s, p->events[event].merged);
+		ret = pp_keys_have_event(l->keys) ? sum_events(&s) : sum_event(&s, event);
 	if (!ret)
 		choose_threads(&s);
 	pp_memory_free(m, s.open, s.open_capacity, sizeof(*s.open));

@@ -35,7 +35,7 @@ static double share_of(uint64_t part, uint64_t all)
 /* Columns of a terminal for a key; 0: as many as are left. */
 static size_t columns_of(enum pp_key key)
 {
-	static const size_t columns[] = { 0, 0, IMAGE_COLUMNS, 16, 10, 10, 8, 24, 28 };
+	static const size_t columns[] = { 0, 0, IMAGE_COLUMNS, 16, 10, 10, 8, 24, 28, 24 };
 
 	return (size_t)key < sizeof(columns) / sizeof(*columns) ? columns[key] : 0;
 }
@@ -81,10 +81,9 @@ static void put_function(struct pp_out *out, const struct pp_row *r)
 		pp_printf(out, " +%" PRIu32, r->line->nr_threads - 1);
 }
 
-static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r,
-		    uint64_t all)
+static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
 {
-	const double self = share_of(r->self, all), total = share_of(r->total, all);
+	const double self = share_of(r->self, r->all), total = share_of(r->total, r->all);
 	const char *color = color_of(out, out->o.sort == PP_SORT_SELF ? self : total);
 
 	pp_printf(out, "%s%6.1f %%  %6.1f %%%s  %9" PRIu64 "  ", color, self, total,
@@ -96,13 +95,13 @@ static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct
 	pp_put_text(out, "\n");
 }
 
-static int put_table(struct pp_out *out, const struct pp_rows *rows, uint64_t all)
+static int put_table(struct pp_out *out, const struct pp_rows *rows)
 {
 	const size_t n = rows->lines.nr;
-	const size_t shown = out->o.rows && out->o.rows < n ? out->o.rows : n;
+	const size_t most = out->o.rows && out->o.rows < n ? out->o.rows : n;
 	struct pp_graphs graphs = { 0 };
 	int ret = out->o.graph ? pp_graphs_make(&graphs, out, &rows->lines) : 0;
-	size_t i;
+	size_t shown = 0;
 
 	pp_put_text(out, "\n  self     total      samples  ");
 	if (out->o.keys[0]) {
@@ -113,16 +112,19 @@ static int put_table(struct pp_out *out, const struct pp_rows *rows, uint64_t al
 		pp_put_text(out, "thread");
 	}
 	pp_put_text(out, "\n");
-	for (i = 0; i < shown && !ret; i++) {
-		if (share_of(rows->items[i].value, all) * 100 < out->o.min_permyriad)
-			break;
-		put_row(out, rows, &rows->items[i], all);
+	for (size_t i = 0; i < n && shown < most && !ret; i++) {
+		const struct pp_row *r = &rows->items[i];
+
+		if (share_of(r->value, r->all) * 100 < out->o.min_permyriad)
+			continue;
+		put_row(out, rows, r);
+		shown++;
 		if (out->o.graph)
-			ret = pp_graphs_put(&graphs, out, rows->items[i].line);
+			ret = pp_graphs_put(&graphs, out, r->line);
 	}
-	if (i < n)
-		pp_printf(out, "%zu more %s%s\n", n - i, out->o.keys[0] ? "line" : "function",
-			  pp_plural(n - i));
+	if (shown < n)
+		pp_printf(out, "%zu more %s%s\n", n - shown,
+			  out->o.keys[0] ? "line" : "function", pp_plural(n - shown));
 	pp_graphs_free(&graphs, out);
 	return ret;
 }
@@ -137,8 +139,9 @@ int pp_write_top(struct pp_out *out)
 
 	if (!ret) {
 		pp_put_summary(out);
-		ret = put_table(out, &rows, all);
-		pp_put_hottest_path(out, all);
+		ret = put_table(out, &rows);
+		if (!pp_keys_have_event(out->o.keys))
+			pp_put_hottest_path(out, all);
 	}
 	pp_rows_free(&rows);
 	return ret;

@@ -9,6 +9,11 @@ static int compare_rows(const void *a, const void *b)
 	const struct pp_row *x = a, *y = b;
 	int order;
 
+	if (x->line->event != y->line->event) {
+		if (x->event_samples != y->event_samples)
+			return x->event_samples > y->event_samples ? -1 : 1;
+		return x->line->event < y->line->event ? -1 : 1;
+	}
 	if (x->value != y->value)
 		return x->value > y->value ? -1 : 1;
 	if (x->second != y->second)
@@ -21,10 +26,12 @@ static void fill_row(const struct pp_out *out, const struct pp_line *line, struc
 {
 	const struct pp_profile *p = out->p;
 	const bool by_period = out->o.measure == PP_BY_PERIOD;
+	const struct pp_merged *root = &p->merged[p->events[line->event].merged];
 
 	*r = (struct pp_row){
 		.self = by_period ? line->self_weight : line->self_samples,
 		.total = by_period ? line->total_weight : line->total_samples,
+		.all = pp_total(root, out->o.measure), .event_samples = root->total_samples,
 		.function = &p->functions[line->function], .line = line,
 		.name = pp_strings_at(&p->strings, p->functions[line->function].name).data,
 	};
@@ -54,7 +61,7 @@ void pp_rows_free(struct pp_rows *rows)
 const char *pp_key_word(enum pp_key key)
 {
 	static const char *const words[] = { "", "function", "image", "comm", "pid", "tid", "cpu",
-					     "cgroup", "srcline" };
+					     "cgroup", "srcline", "event" };
 
 	return (size_t)key < sizeof(words) / sizeof(*words) ? words[key] : "";
 }

@@ -8,6 +8,8 @@
 struct pp_row {
 	uint64_t value, second;		/* what it is sorted by, and what decides then */
 	uint64_t self, total;
+	uint64_t all;		/* of its event: what shares are of */
+	uint64_t event_samples;
 	const struct pp_named *function;
 	const struct pp_line *line;
 	const uint8_t *name;	/* last, so that equal values have an order of their own */
@@ -19,8 +21,8 @@ struct pp_rows {
 	struct pp_row *items;	/* sorted */
 };
 
-/* Fills in the rows of the lines that have samples, by pp_write.sort; lines.nr of them. Returns 0,
- * or -1 without memory. Free them with pp_rows_free() in both cases. */
+/* Fills in the rows of the lines that have samples, by event and pp_write.sort; lines.nr of them.
+ * Returns 0, or -1 without memory. Free them with pp_rows_free() in both cases. */
 int pp_rows_make(struct pp_rows *rows, struct pp_out *out);
 void pp_rows_free(struct pp_rows *rows);
 

@@ -3,6 +3,7 @@
 
 #include "encoding/out.h"
 #include "merge/turn.h"
+#include "table/lines.h"
 
 #define NS 1e9
 
@@ -136,7 +137,7 @@ static void put_other_events(struct pp_out *out)
 			  pp_plural(e->samples));
 		pp_put_name(out, pp_bytes(e->weigher.name), 0);
 		pp_put_text(out, e->weigher.is_read ? " (in the same group)\n" :
-			    " (-e shows them)\n");
+			    pp_keys_have_event(out->o.keys) ? "\n" : " (-e shows them)\n");
 	}
 }
 

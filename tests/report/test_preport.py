@@ -417,7 +417,7 @@ def test_the_table_agrees_with_folded(file):
     out = preport("-f", "folded", "--weight=samples", file.path, status=(0, 1, 3, 5))
     if not out:
         return
-    rows = table(preport("-n", "0", "--idle=keep", file.path, status=(0, 1)))
+    rows = table(preport("-n", "0", "-s", "self", "--idle=keep", file.path, status=(0, 1)))
     assert ({name: row[2] for name, row in rows.items() if row[2]}
             == {name.decode(): n for name, n in self_by_function(folded(out)).items()})
 

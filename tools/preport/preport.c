@@ -282,12 +282,28 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 	return status;
 }
 
+/* The table of a recording that has nothing but tracepoints says which, and in which programs. */
+static void choose_columns(const struct run *run, struct pp_write *o)
+{
+	const struct settings *s = run->choices.s;
+	struct pp_event e;
+
+	if (o->format != PP_TOP || s->sort || s->graph || s->base ||
+	    pp_nr_events(run->profile) < 2 || !pp_event_at(run->profile, o->event, &e) ||
+	    !e.is_tracepoint)
+		return;
+	o->keys[0] = PP_KEY_EVENT;
+	if (run->choices.groups & PP_GROUP_COMM)
+		o->keys[1] = PP_KEY_COMM;
+}
+
 static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 {
 	struct pp_write o = choices_write(&run->choices);
 	int ret;
 
 	o.event = pp_main_event(run->profile);
+	choose_columns(run, &o);
 	o.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN;
 	o.title = o.title ? o.title : run->in.name;
 	o.base = run->base ? run->base->profile : NULL;

@@ -193,6 +193,8 @@ static enum cli_exit prepare_table(struct choices *c)
 				 "without '--base'");
 	if (c->s->graph && (format != PP_TOP || c->s->base))
 		return cli_usage(&preport, "'--graph' is for -f top, without '--base'");
+	if (c->s->graph && table_has_events(&c->table))
+		return cli_usage(&preport, "'--graph' is for one event, not for '--sort event'");
 	if (table_has_lines(&c->table) && c->s->no_symbols)
 		return cli_usage(&preport, "'--sort srcline' needs what '--no-symbols' leaves out");
 	c->groups |= table_groups(&c->table);

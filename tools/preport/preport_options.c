@@ -129,8 +129,9 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Tables"),
 	CLI_STRING('s', "sort", "LIST", settings, sort,
 		   "order of the table: self, a function alone, or total, with its callees "
-		   "(default self); and its columns, of comm, pid, tid, cpu, cgroup, dso, sym, "
-		   "srcline: a line for each combination (default: each function)"),
+		   "(default self); and its columns, of event, comm, pid, tid, cpu, cgroup, dso, "
+		   "sym, srcline: a line for each combination (default: each function; event,comm "
+		   "if there are only tracepoints)"),
 	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
 	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
 		   "below each line of the table: callee: its callers; caller: its callees; as "

@@ -21,6 +21,7 @@ static const struct {
 	{ "cpu", PP_KEY_CPU, PP_SORT_SELF, PP_GROUP_CPU },
 	{ "cgroup", PP_KEY_CGROUP, PP_SORT_SELF, PP_GROUP_CGROUP },
 	{ "srcline", PP_KEY_LINE, PP_SORT_SELF, 0 },
+	{ "event", PP_KEY_EVENT, PP_SORT_SELF, 0 },
 };
 
 enum { NR_WORDS = sizeof(words) / sizeof(*words) };
@@ -52,8 +53,9 @@ enum cli_exit table_read(const struct cli_tool *tool, const char *list, struct t
 		const size_t i = find_word(item, size);
 
 		if (i == NR_WORDS)
-			return cli_usage(tool, "--sort %.*s: is not self, total, comm, pid, tid, "
-					 "cpu, cgroup, dso, sym or srcline", (int)size, item);
+			return cli_usage(tool, "--sort %.*s: is not self, total, event, comm, "
+					 "pid, tid, cpu, cgroup, dso, sym or srcline",
+					 (int)size, item);
 		if (words[i].key == PP_KEY_NONE)
 			t->sort = words[i].sort;
 		else if (has_key(t, n, words[i].key))
@@ -62,6 +64,11 @@ enum cli_exit table_read(const struct cli_tool *tool, const char *list, struct t
 			t->keys[n++] = words[i].key;
 	}
 	return CLI_OK;
+}
+
+bool table_has_events(const struct table *t)
+{
+	return has_key(t, PP_NR_KEYS, PP_KEY_EVENT);
 }
 
 bool table_has_lines(const struct table *t)

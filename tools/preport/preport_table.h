@@ -6,7 +6,7 @@
 #include "pd/profile.h"
 
 /* For completion. */
-#define TABLE_SORT_WORDS "self total comm pid tid cpu cgroup dso sym srcline"
+#define TABLE_SORT_WORDS "self total event comm pid tid cpu cgroup dso sym srcline"
 
 struct table {
 	enum pp_sort sort;
@@ -15,6 +15,9 @@ struct table {
 
 /* Reads a list of words, which may be NULL. Returns CLI_OK, or CLI_USAGE after a message. */
 enum cli_exit table_read(const struct cli_tool *tool, const char *list, struct table *t);
+
+/* Returns whether a key is the event. */
+bool table_has_events(const struct table *t);
 
 /* Returns whether a key is the line of the source. */
 bool table_has_lines(const struct table *t);

@@ -257,8 +257,10 @@ enum pp_key {
 	PP_KEY_CPU,
 	PP_KEY_CGROUP,
 	PP_KEY_LINE,	/* source file and line; needs PP_LINES_APART */
+	PP_KEY_EVENT,	/* the lines of all events, those of the one with the most samples first.
+			 * Shares are of a line's event; not with a pp_write.graph */
 };
-enum { PP_NR_KEYS = 9 };
+enum { PP_NR_KEYS = 10 };
 
 /* The calls below each line of a table. */
 enum pp_graph {
