@@ -319,6 +319,7 @@ static int merge_all(struct merge *g)
 		return -1;
 	if (g->shape.min_percent > 0 && join_small(g))
 		return -1;
+	p->idle = g->shape.idle;
 	p->nr_merged = p->shape.nr;
 	p->one_of = g->shape.one_of > 1 ? g->shape.one_of : 1;
 	if (p->one_of > 1 && pp_thin(p, p->one_of))

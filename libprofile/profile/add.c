@@ -150,12 +150,24 @@ static enum pd_code hand_on(struct pp_profile *p, struct pd_reader *r,
 	return p->each->take(p->each->ctx, r, sample, stack, event, weight);
 }
 
-/* Adds a stack to an event. To that which is no time --wall has nothing to add. */
+/* Returns the event that a sample's weight is added to: waits, and for --wall times, are the
+ * profile's own. */
+static uint32_t choose_event(const struct pp_profile *p, const struct pp_counted_event *event)
+{
+	const struct pp_weigher *w = &event->weigher;
+	const enum pp_state state = p->options.state;
+
+	if (state != PP_ON_CPU && (w->is_wait || (state == PP_WALL && w->is_time)))
+		return p->offcpu.event;
+	return (uint32_t)(event - p->events);
+}
+
+/* Adds a stack to an event. */
 static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *sample, const struct pp_stack *stack,
 			       struct pp_counted_event *event, uint64_t weight)
 {
-	const bool is_wall = p->options.state == PP_WALL && event->weigher.is_time;
+	const bool is_wait = p->options.state != PP_ON_CPU && event->weigher.is_wait;
 	const uint64_t limit = p->memory.limit;
 	struct pp_item item = { .kind = PP_ITEM_SAMPLE, .weight = weight };
 	struct walk w = { .p = p };
@@ -165,13 +177,16 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 		return PD_OK;
 	if (p->each)
 		return hand_on(p, r, sample, stack, event, weight);
-	into = is_wall ? p->offcpu.event : (uint32_t)(event - p->events);
+	into = choose_event(p, event);
 	w.node = p->events[into].root;
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
 	add_task(&w, r, sample, stack);
+	if (is_wait)
+		go_to_text(&w, PP_KIND_WAIT, "[blocked]", strlen("[blocked]"));
+	p->offcpu.waits += is_wait;
 	add_stack(&w, sample, stack);
 	p->memory.limit = limit;
-	if (p->options.state != PP_ON_CPU && sample->has & PD_HAS_TID && sample->tid &&
+	if (p->options.state != PP_ON_CPU && !is_wait && sample->has & PD_HAS_TID && sample->tid &&
 	    pp_offcpu_note(p, pp_thread_key(&stack->task), w.node, event->weigher.is_switch ?
 			   PP_STACK_OF_SWITCH : PP_STACK_OF_SAMPLE))
 		return PD_E_LIMIT;

@@ -144,6 +144,7 @@ int pp_offcpu_leave(struct pp_profile *p, uint64_t thread, const struct pd_field
 	w->node = w->copies[why];
 	p->memory.limit = limit;
 	w->since = record->time;
+	p->offcpu.waits++;
 	if (w->stack_of == PP_STACK_OF_SAMPLE)
 		p->offcpu.approximate++;
 	return find_track(p, w, record);

@@ -30,7 +30,8 @@ struct pp_offcpu {
 	struct pp_index index;
 	uint32_t event;		/* that has the times */
 	uint64_t last;		/* time of the last switch */
-	uint64_t approximate;	/* waits at the stack of a sample */
+	uint64_t waits;		/* also those that the recording has as samples */
+	uint64_t approximate;	/* of them, at the stack of a sample */
 };
 
 /* Returns what tells a thread from others at a time: its machine and tid. */

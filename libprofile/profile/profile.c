@@ -128,6 +128,7 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 		now.frames += p->merged[i].total_samples > 0;
 	now.memory = p->memory.used + p->tracks.memory.used;
 	now.approximate_waits = p->offcpu.approximate;
+	now.waits = p->offcpu.waits;
 	now.timer = pp_phase_timer(&p->phase);
 	memcpy(out, &now, size < sizeof(now) ? size : sizeof(now));
 }

@@ -104,6 +104,7 @@ struct pp_profile {
 	struct pp_index function_index;
 	struct pp_tree shape;		/* its frames are functions */
 	enum pp_direction direction;	/* of `merged` */
+	enum pp_idle idle;		/* likewise */
 	struct pp_merged *merged;
 	size_t nr_merged;
 	uint32_t one_of;	/* samples are in `tracks` */

@@ -125,6 +125,7 @@ static struct pp_recent *find_recent(struct pp_profile *p, const struct pd_field
 	};
 
 	if (!p->recents || w->is_read || w->copies_stacks || w->has_call_stacks ||
+	    (w->is_wait && p->options.state != PP_ON_CPU) ||
 	    p->options.groups & PP_GROUP_CGROUP || !(sample->has & PD_HAS_TIME))
 		return NULL;
 	return pp_recent_of(p->recents, p->options.history, &same,

@@ -68,9 +68,9 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	snprintf(w->name, sizeof(w->name), "%s", pd_attr_name(a));
 	w->is_switch = strncmp(w->name, "sched:sched_switch", 18) == 0;
 	w->is_tracepoint = facts.type == TYPE_OF_TRACEPOINT;
-	w->is_time = (facts.type == TYPE_OF_SOFTWARE &&
-		      (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK)) ||
-		     strcmp(w->name, "offcpu-time") == 0;
+	w->is_wait = strcmp(w->name, "offcpu-time") == 0;
+	w->is_time = w->is_wait || (facts.type == TYPE_OF_SOFTWARE &&
+				    (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK));
 	w->is_read = facts.sample_type & PD_SAMPLE_READ;
 	w->copies_stacks = facts.sample_type & PD_SAMPLE_REGS_USER;
 	w->has_call_stacks = pd_attr_has_call_stacks(a);

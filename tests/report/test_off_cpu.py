@@ -1,10 +1,12 @@
 """preport --off-cpu and --wall over recordings made by hand, with known times."""
 import re
 import struct
+import subprocess
 from dataclasses import dataclass
 
 import pytest
 
+from conftest import TOOLS
 from known_recording import CLOCK, EXEC, FAULTS, KERNEL, Recording
 from perfdata import features as f
 from perfdata import records as r
@@ -227,6 +229,32 @@ def test_the_stack_of_a_switch_is_old_after_it(write):
         "app;[blocked];[app]": 50, "app;[blocked, approximate];[app]": 30}
 
 
+@pytest.mark.sanitize
+def test_waits_of_perf_record_off_cpu(tmp_path):
+    """Samples of offcpu-time: their times are none, their periods are the waits."""
+    waits = attr("IP|TID|TIME|CPU|PERIOD|CALLCHAIN|IDENTIFIER", type=1, config=10, sample_period=1,
+                 flags=("sample_id_all",))
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    for i, (tid, period) in enumerate(((10, 40), (10, 2), (11, 5))):
+        it.records.append(sample(waits, misc=2, pid=10, tid=tid, time=(2**32 - 1 << 32) + i,
+                                 ip=0x7020, cpu=0, identifier=3, period=period,
+                                 callchain=[2**64 - 512, 0x7020, 0x1010]))
+    it.sample(120, 10, 9, 0x7010, 0x1010)
+    path = tmp_path / "x"
+    path.write_bytes(File(attrs=[(CLOCK, [1]), (waits, [3])], records=it.records, features={
+        12: f.event_desc([(CLOCK, "cpu-clock", [1]), (waits, "offcpu-time", [3])], 136)}).build())
+    blocked = {"app;[blocked];[app];[libx.so.1]": 42, ":11;[blocked];[app];[libx.so.1]": 5}
+    assert text(folded(preport("-f", "folded", "--off-cpu", path))) == blocked
+    assert text(folded(preport("-f", "folded", "--wall", path))) == {
+        **blocked, "app;[app];[libx.so.1]": 99}
+    assert text(folded(preport("-f", "folded", "-e", "offcpu-time", path))) == {
+        "app;[app];[libx.so.1]": 42, ":11;[app];[libx.so.1]": 5}
+    assert "no context switches" not in subprocess.run(
+        [TOOLS / "preport", "--no-symbols", "--wall", path], capture_output=True, text=True,
+        check=True).stderr
+
+
 def test_the_wall_clock_has_no_counts(write):
     it = start()
     it.sample(100, 10, 90, 0x1010)
@@ -275,3 +303,11 @@ def test_without_switches_no_sample_matches(write):
     it = start()
     it.sample(100, 10, 90, 0x7010, 0x1010)
     preport("--off-cpu", write(it), status=5)
+
+
+def test_wall_time_without_switches_is_told(write):
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", "-f", "folded", "--wall", write(it)],
+                          capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(" 90\n") and "precord --off-cpu" in done.stderr

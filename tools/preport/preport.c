@@ -326,11 +326,36 @@ static bool has_samples(const struct run *run)
 	return pp_event_at(run->profile, pp_main_event(run->profile), &e) && e.samples;
 }
 
+/* Checks what is left of the samples. */
+static enum cli_exit check_merged(const struct run *run)
+{
+	const struct settings *s = run->choices.s;
+	const size_t main_event = pp_main_event(run->profile);
+	struct pp_counts counts = { .size = sizeof(counts) };
+	struct pp_event e;
+
+	pp_count(run->profile, &counts);
+	if (s->wall && !counts.waits)
+		cli_error(&preport, "%s: no context switches, so this is only time on the CPU: "
+			  "record with precord --off-cpu", run->in.name);
+	if (s->idle == PP_IDLE_ONLY && pp_event_at(run->profile, main_event, &e) &&
+	    e.idle_samples == e.samples) {
+		cli_error(&preport, "%s: no sample is of an idle CPU", run->in.name);
+		return (enum cli_exit)EXIT_EMPTY;
+	}
+	if (s->parent && pp_share(run->profile, main_event, s->parent, PP_BY_SAMPLES) <= 0) {
+		cli_error(&preport, "%s: no stack has '%s'; part of a name is '*%s*'",
+			  run->in.name, s->parent, s->parent);
+		return (enum cli_exit)EXIT_EMPTY;
+	}
+	return CLI_OK;
+}
+
 static enum cli_exit load(struct run *run)
 {
 	const struct choices *c = &run->choices;
 	const struct pp_shape shape = choices_shape(c);
-	enum cli_exit status = read_samples(run);
+	enum cli_exit status = read_samples(run), empty;
 	struct pd_error e;
 
 	if (status > CLI_ERRORS)
@@ -344,12 +369,8 @@ static enum cli_exit load(struct run *run)
 		return status;
 	if (pp_merge(run->profile, &shape, &e))
 		return fail(run, &e);
-	if (c->s->parent && pp_share(run->profile, pp_main_event(run->profile), c->s->parent,
-				     PP_BY_SAMPLES) <= 0) {
-		cli_error(&preport, "%s: no stack has '%s'", run->in.name, c->s->parent);
-		return (enum cli_exit)EXIT_EMPTY;
-	}
-	return status;
+	empty = check_merged(run);
+	return empty == CLI_OK ? status : empty;
 }
 
 static bool is_above(const struct run *run)

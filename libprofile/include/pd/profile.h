@@ -59,7 +59,8 @@ enum pp_keep {
  * one, in ns; the reader must be PD_BY_TIME then. */
 enum pp_state {
 	PP_ON_CPU,	/* the samples */
-	PP_OFF_CPU,	/* the waits between context switches, and the other events */
+	PP_OFF_CPU,	/* the waits: between context switches, and the samples of offcpu-time that
+			 * perf record --off-cpu writes; and the other events */
 	PP_WALL,	/* both in one event: waits, and the samples of clocks */
 };
 
@@ -217,6 +218,7 @@ struct pp_counts {
 	bool is_unfinished;	/* the end of the recording is missing */
 	uint64_t frames;	/* functions in the merged stacks; 0 before pp_merge() */
 	bool lacks_times;	/* PP_KEEP_WHAT_FITS: nothing fitted */
+	uint64_t waits;		/* between context switches, or as samples of offcpu-time */
 };
 
 /* Fills in *out. out->size must be set. */
