@@ -75,8 +75,9 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 	char idle[64] = "";
 
 	if (e->idle_samples)
-		snprintf(idle, sizeof(idle), "; %" PRIu64 " idle sample%s left out",
-			 e->idle_samples, pp_plural(e->idle_samples));
+		snprintf(idle, sizeof(idle), "; %" PRIu64 " %ssample%s left out",
+			 e->idle_samples, p->idle == PP_IDLE_ONLY ? "other " : "idle ",
+			 pp_plural(e->idle_samples));
 	snprintf(text, size, "%" PRIu64 " sample%s of %s; %zu thread%s; %" PRIu64 " lost, %"
 		 PRIu64 " throttled; %" PRIu64 " stack%s cut%s", e->samples,
 		 pp_plural(e->samples), e->weigher.name, p->nr_threads,

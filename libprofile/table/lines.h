@@ -26,7 +26,7 @@ struct pp_lines {
 	uint32_t *of_node;	/* of each merged node; PP_NONE: a task or an event */
 };
 
-/* Fills in the lines of an event, or with PP_KEY_EVENT those of all. Returns 0, or -1 without memory.
+/* Fills in the lines of an event, or with PP_KEY_EVENT of all. Returns 0, or -1 without memory.
  * Free them with pp_lines_free() in both cases. */
 int pp_lines_make(struct pp_lines *l, struct pp_profile *p, size_t event, const enum pp_key *keys);
 void pp_lines_free(struct pp_lines *l);

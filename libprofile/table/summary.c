@@ -109,7 +109,10 @@ static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_even
 {
 	const uint64_t timer = pp_phase_timer(&out->p->phase);
 
-	if (e->idle_samples && e->samples)
+	if (out->p->idle == PP_IDLE_ONLY)
+		pp_printf(out, "only idle CPUs: %.1f %% of the samples' weight\n",
+			  percent(e->weight - e->idle_weight, e->weight));
+	else if (e->idle_samples && e->samples)
 		pp_printf(out, "idle: %.1f %% of the samples' weight, left out\n",
 			  percent(e->idle_weight, e->weight));
 	if (timer)

@@ -113,6 +113,22 @@ def test_idle_samples_are_known_by_their_leaf(tmp_path):
         out = preport("-f", "tree", "--kallsyms", tmp_path / "kallsyms", *options, path,
                       symbols=()).decode()
         assert "idle: 90.9 % of the samples' weight, left out" in out
+    out = preport("-n", "0", "--idle=only", "--kallsyms", tmp_path / "kallsyms", path,
+                  symbols=()).decode()
+    assert "only idle CPUs: 90.9 % of the samples' weight\n" in out and "left out" not in out
+    page_of = page(preport("-f", "flamegraph", "--idle=only", "--kallsyms", tmp_path / "kallsyms",
+                           path, symbols=()))[0]
+    assert "; 1 other sample left out" in page_of["facts"]
+
+
+@pytest.mark.parametrize("form", ["top", "flamegraph", "folded"])
+def test_without_idle_samples_only_those_are_none(calls, form):
+    assert preport("-f", form, "--idle=only", calls, status=5) == b""
+
+
+@pytest.mark.parametrize("option", ["--kallsyms", "--vmlinux", "--sysroot"])
+def test_a_file_of_names_must_be_there(calls, tmp_path, option):
+    preport(option, tmp_path / "missing", calls, status=3, symbols=())
 
 
 def test_suffixes(calls, tmp_path):

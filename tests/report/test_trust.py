@@ -238,8 +238,10 @@ def test_a_kernel_without_symbols(tmp_path):
     path.write_bytes(it.file())
     zeros = tmp_path / "zeros"
     zeros.write_text(re.sub("^[0-9a-f]{16}", "0" * 16, KALLSYMS, flags=re.M))
+    none = tmp_path / "none"
+    none.write_text("")
     for kallsyms, help in ((zeros, "kernel addresses are hidden"),
-                           (tmp_path / "none", "the kernel's symbols are not here")):
+                           (none, "the kernel's symbols are not here")):
         out = preport("--kallsyms", kallsyms, path, symbols=(), status=(0, 1)).decode()
         assert re.search(f"^no names for 94.3 %, in .*: {help}", out, re.M), out
 

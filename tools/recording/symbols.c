@@ -1,6 +1,7 @@
 /* symbols.c - names of functions: see symbols.h. */
 #include "recording/symbols.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -75,10 +76,22 @@ static void read_prefixes(struct symbols *n, const struct cli_list *given)
 	}
 }
 
+/* A file that was named is there. */
+static bool is_there(const struct cli_tool *tool, const char *option, const char *path)
+{
+	if (!path || access(path, R_OK) == 0)
+		return true;
+	cli_error(tool, "--%s %s: %s", option, path, strerror(errno));
+	return false;
+}
+
 enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 			      const struct symbol_settings *s)
 {
 	if (s->file && symbols_file_read(tool, s->file, &n->file) != CLI_OK)
+		return CLI_INPUT;
+	if (!is_there(tool, "sysroot", s->sysroot) || !is_there(tool, "kallsyms", s->kallsyms) ||
+	    !is_there(tool, "vmlinux", s->vmlinux))
 		return CLI_INPUT;
 	n->opener.sysroot = s->sysroot;
 	n->opener.kallsyms = s->kallsyms;
