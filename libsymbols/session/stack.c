@@ -5,13 +5,25 @@
 
 #define WORKER_MEMORY (8u << 20)	/* taken from the budget of the session */
 #define MAX_REGISTERS 64
-#define KEPT 256			/* locations of a sample; a power of 2 */
+#define KEPT_ADDRESSES 8192		/* powers of 2 */
+#define KEPT_PROCESSES 64
 
-/* Where an address of the sample lies. */
-struct kept_location {
-	uint64_t sample;		/* 0: free */
+/* A process whose addresses are kept. It gets another generation when the history has something
+ * new of it. */
+struct kept_process {
+	uint64_t generation;		/* 0: free */
+	uint64_t state;
+	int32_t pid;
+	bool has_time;			/* the moment it was asked for */
+};
+
+/* Where an address lies. */
+struct kept_address {
+	uint64_t generation;		/* 0: free */
 	uint64_t address;
-	struct pd_location location;
+	struct pd_location location;	/* but for its time */
+	struct ps_place place;
+	bool has_place;
 };
 
 /* An unwinder, used by one thread at a time, and the sample that it unwinds. */
@@ -24,8 +36,10 @@ struct ps_stack_worker {
 	uint64_t registers[MAX_REGISTERS];
 	int32_t pid;
 	struct pd_moment at;
-	uint64_t sample;		/* counts them */
-	struct kept_location kept[KEPT];
+	uint64_t generation;		/* of its process */
+	uint64_t last_generation;
+	struct kept_process processes[KEPT_PROCESSES];
+	struct kept_address addresses[KEPT_ADDRESSES];
 };
 
 /* --- workers --- */
@@ -104,17 +118,37 @@ void ps_session_free_unwinders(struct ps_session *s)
 
 /* --- places --- */
 
-static const struct pd_location *find_location(struct ps_stack_worker *w, uint64_t address)
+/* Finds the generation of the sample's process at its moment. */
+static void enter_process(struct ps_stack_worker *w)
 {
-	struct kept_location *k = &w->kept[(address ^ address >> 12) & (KEPT - 1)];
+	const struct pd_history *h = w->session->options.history;
+	struct kept_process *p = &w->processes[(uint32_t)w->pid % KEPT_PROCESSES];
+	const uint64_t state = pd_history_state_at(h, &w->at);
+	const bool has_time = w->at.time != PD_NO_TIME;
 
-	if (k->sample == w->sample && k->address == address)
-		return &k->location;
-	k->sample = w->sample;
+	if (!p->generation || p->pid != w->pid || p->has_time != has_time ||
+	    !pd_history_same_state(h, w->pid, w->pid, p->state, state)) {
+		p->generation = ++w->last_generation;
+		p->pid = w->pid;
+		p->has_time = has_time;
+	}
+	p->state = state;
+	w->generation = p->generation;
+}
+
+static struct kept_address *find_address(struct ps_stack_worker *w, uint64_t address)
+{
+	const uint64_t hash = (address ^ w->generation << 48) * 0x9e3779b97f4a7c15;
+	struct kept_address *k = &w->addresses[hash >> 32 & (KEPT_ADDRESSES - 1)];
+
+	if (k->generation == w->generation && k->address == address)
+		return k;
+	k->generation = w->generation;
 	k->address = address;
+	k->has_place = false;
 	pd_history_locate(w->session->options.history, w->pid, address, PD_CPUMODE_USER, &w->at,
 			  &k->location);
-	return &k->location;
+	return k;
 }
 
 static bool has_file(const struct pd_image *image)
@@ -143,12 +177,10 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 	out->cfi = loaded->cfi;
 }
 
-static void locate(void *ctx, uint64_t address, struct ps_place *out)
+static void find_place(struct ps_session *s, const struct pd_location *l, struct ps_place *out)
 {
-	struct ps_stack_worker *w = ctx;
-	struct ps_session *s = w->session;
-	const struct pd_location *l = find_location(w, address);
-
+	*out = (struct ps_place){ .start = l->addr, .end = l->addr, .image = PS_NO_IMAGE,
+				  .why = PS_END_NO_MAP };
 	if (l->image == PD_NO_IMAGE || l->image >= s->nr_images || l->flags & PD_LOCATION_DATA)
 		return;
 	out->image = l->image;
@@ -159,6 +191,18 @@ static void locate(void *ctx, uint64_t address, struct ps_place *out)
 	pthread_mutex_lock(&s->lock);
 	place_in_file(s, l, out);
 	pthread_mutex_unlock(&s->lock);
+}
+
+static void locate(void *ctx, uint64_t address, struct ps_place *out)
+{
+	struct ps_stack_worker *w = ctx;
+	struct kept_address *k = find_address(w, address);
+
+	if (!k->has_place) {
+		find_place(w->session, &k->location, &k->place);
+		k->has_place = true;
+	}
+	*out = k->place;
 }
 
 /* --- frames --- */
@@ -200,7 +244,9 @@ static void locate_frame(struct ps_stack_worker *w, const struct ps_chain_frame 
 {
 	const uint64_t before = f->flags & PS_CHAIN_RETURN ? 1 : 0;
 
-	*out = *find_location(w, f->addr - before);
+	*out = find_address(w, f->addr - before)->location;
+	if (out->time != PD_NO_TIME)
+		out->time = w->at.time;
 	out->addr += before;
 	if (out->image != PD_NO_IMAGE)
 		out->file_offset += before;
@@ -271,7 +317,7 @@ static size_t unwind_sample(struct ps_stack_worker *w, const struct pd_record *s
 		return n;
 	w->pid = (int32_t)pid;
 	pd_record_moment(sample, &w->at);
-	w->sample++;
+	enter_process(w);
 	if (!copied->size)
 		return in.arch->link ? insert_leaf_caller(w, &in, out, capacity, n) : n;
 	ps_unwind(w->unwinder, &in, &chain);

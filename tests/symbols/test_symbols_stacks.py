@@ -69,19 +69,23 @@ class Machine:
         mine = [(bits[reg], value) for reg, value in values.items() if reg in bits]
         return [value for bit, value in sorted(mine) if self.attr.sample_regs_user >> bit & 1]
 
-    def sample(self, stack, misc=IN_USER, ip=None, chain=(), **more):
+    def sample(self, stack, misc=IN_USER, ip=None, chain=(), pid=7, second=9, **more):
         pc = self.at(F)
-        return sample(self.attr, misc, ip=ip or pc, pid=7, tid=7, time=9 * SECOND, callchain=chain,
-                      regs_user=self.registers(pc), user_abi=self.abi, stack_user=stack, **more)
+        return sample(self.attr, misc, ip=ip or pc, pid=pid, tid=pid, time=second * SECOND,
+                      callchain=chain, regs_user=self.registers(pc), user_abi=self.abi,
+                      stack_user=stack, **more)
+
+    def map(self, path, size=0x20000, second=0):
+        return r.mmap2(7, 7, self.base, size, 0, 8, 1, 99, 0, 5, 2, str(path),
+                       sid=sample_id(self.attr, pid=7, tid=7, time=second * SECOND + 1))
 
     def lines(self, *samples, options=(), size=0x20000):
         now = int(time.time()) + 100
-        map_ = r.mmap2(7, 7, self.base, size, 0, 8, 1, 99, 0, 5, 2, str(self.image),
-                       sid=sample_id(self.attr, pid=7, tid=7, time=1))
         features = {NUMBER["ARCH"]: fstr(self.arch),
                     NUMBER["CLOCK_DATA"]: f.clock_data(1, now * SECOND, 9 * SECOND),
                     NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
-        file = File(attrs=[(self.attr, [1])], records=[map_, *samples], features=features)
+        file = File(attrs=[(self.attr, [1])], records=[self.map(self.image, size), *samples],
+                    features=features)
         self.path.write_bytes(file.build("<"))
         done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
         assert done.returncode == 0, done.stderr
@@ -144,6 +148,23 @@ def test_ends(machine):
     assert b"1 of 4 copied stacks are cut; copy more with precord --call-graph" in done.stderr
     ends = json.loads(done.stdout)["summary"]["frames"]["stack_ends"]
     assert ends == {"BOTTOM": 1, "NO_CFI": 1, "NO_MAP": 1, "STACK_CUT": 1}
+
+
+def test_places_hold_as_long_as_nothing_else_is_mapped(machine):
+    m = machine
+    first, second, third = (m.sample(m.usual(), second=at) for at in (9, 11, 13))
+    unmapped = ("NO_FILE", [(F, False)])
+    found = m.chains(third, first, second, first, m.map("/nowhere", second=10),
+                     m.map(m.image, second=12))
+    assert found == [("BOTTOM", USUAL), ("BOTTOM", USUAL), unmapped, ("BOTTOM", USUAL)]
+
+
+def test_places_are_those_of_the_process(machine):
+    """64 processes are kept, by number."""
+    m = machine
+    found = m.chains(*(m.sample(m.usual(), pid=pid) for pid in (7, 7 + 64, 7, 8)))
+    unmapped = ("NO_MAP", [(m.at(F), False)])
+    assert found == [("BOTTOM", USUAL), unmapped, ("BOTTOM", USUAL), unmapped]
 
 
 @pytest.mark.parametrize("whole, share", [(98, "1.0"), (99, "1.0"), (100, None)])
