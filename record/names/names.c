@@ -49,13 +49,16 @@ struct names {
 	bool cut;
 };
 
+/* Most bytes are not looked at, so the file is mapped. If somebody makes it shorter, SIGBUS ends the
+ * process, and there are no names. */
 static struct pd_reader *open_recorded(const struct recorded *r)
 {
+	const struct pd_reader_options *o = PD_READER_OPTIONS(.access = PD_MAP_OWN);
 	struct pd_error e;
 
 	if (r->fd < 0)
-		return pd_reader_open_path(r->path, NULL, &e);
-	return lseek(r->fd, 0, SEEK_SET) == 0 ? pd_reader_open_fd(r->fd, NULL, &e) : NULL;
+		return pd_reader_open_path(r->path, o, &e);
+	return lseek(r->fd, 0, SEEK_SET) == 0 ? pd_reader_open_fd(r->fd, o, &e) : NULL;
 }
 
 /* Calls `take` for the records of the recording. Returns false at the deadline. */

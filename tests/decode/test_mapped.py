@@ -108,10 +108,10 @@ def shrink(tmp_path_factory):
     return preloaded("shrink", tmp_path_factory.mktemp("shrink"))
 
 
-def shrunk(library, path, to, *args, **more):
+def shrunk(library, path, to, *args, tool="pdecode", form="stats", **more):
     environment = dict(os.environ, LD_PRELOAD=str(library), SHRINK=str(path), SHRINK_TO=str(to),
                        **more)
-    return subprocess.run([TOOLS / "pdecode", "-f", "stats", "--sandbox=never", *args, path],
+    return subprocess.run([TOOLS / tool, "-f", form, "--sandbox=never", *args, path],
                           env=environment, timeout=60, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
 
@@ -145,6 +145,14 @@ def test_decompressed_bytes_may_vanish_as_well(jobs, shrink, tmp_path):
     done = shrunk(shrink, path, os.sysconf("SC_PAGESIZE"), "-j", jobs, SHRINK_IN_ZSTD="1")
     assert done.returncode == 1 and SAID in done.stderr
     assert "SAMPLE" not in json.loads(done.stdout)["by_type"]
+
+
+def test_preport_reads_a_file_that_shrinks_up_to_there(shrink, tmp_path):
+    path = write(tmp_path / "shrinks.data", recording())
+    done = shrunk(shrink, path, path.stat().st_size // 2, tool="preport", form="folded")
+    assert done.returncode == 1 and f"preport: {path}: {SAID}\n" in done.stderr
+    counted = sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines())
+    assert COUNT // 2 - 200 < counted <= COUNT // 2 + 200
 
 
 def test_a_file_that_stays_says_nothing(shrink, own):

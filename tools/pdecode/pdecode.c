@@ -413,10 +413,8 @@ static void decode_records(struct run *run, struct pd_reader *reader)
 	}
 	if (ret < 0)
 		on_error(run, &e);
-	if (sigbus_lost_bytes())
-		on_error(run, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
-			"it shrank while it was read, or parts can't be read: zeros replace what "
-			"is missing" });
+	if (sigbus_lost_bytes(&e))
+		on_error(run, &e);
 	if (live)
 		history_end(run->history, reader, &run->history_texts, on_error, run);
 	if (!run->refused)

@@ -17,6 +17,7 @@
 #include "preport/preport_parts.h"
 #include "preport/preport_wrote.h"
 #include "process/progress.h"
+#include "process/sigbus.h"
 #include "sandbox/sandbox.h"
 #include "process/viewer.h"
 
@@ -87,7 +88,7 @@ static struct pd_reader_options reader_options(struct run *run)
 		.size = sizeof(struct pd_reader_options), .memory_limit = run->choices.s->memory,
 		.max_expanded = run->choices.max_output.bytes,
 		.max_ratio = run->choices.max_output.ratio,
-		.on_error = on_error, .ctx = run,
+		.on_error = on_error, .ctx = run, .access = PD_MAP_OWN,
 		/* waits are from a switch on one CPU to one on another */
 		.order = choices_state(&run->choices) == PP_ON_CPU ? PD_AS_WRITTEN : PD_BY_TIME,
 	};
@@ -200,6 +201,8 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 			return fail(run, &e);
 		on_error(run, &e);
 	}
+	if (sigbus_lost_bytes(&e))
+		on_error(run, &e);
 	filter_report_unknown_events(&preport, &s->filter, reader);
 	return run->errors.nr ? CLI_ERRORS : CLI_OK;
 }
@@ -432,6 +435,7 @@ static enum cli_exit report_input(struct run *run)
 		status = symbols_prepare(&run->base->symbols, &preport, &s->symbols);
 	if (status != CLI_OK)
 		return status;
+	sigbus_watch();
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
 			   report, run);
 }

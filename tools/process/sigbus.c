@@ -33,7 +33,11 @@ void sigbus_watch(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-bool sigbus_lost_bytes(void)
+bool sigbus_lost_bytes(struct pd_error *e)
 {
+	if (lost_bytes)
+		*e = (struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED, .text =
+			"it shrank while it was read, or parts can't be read: zeros replace what "
+			"is missing" };
 	return lost_bytes;
 }

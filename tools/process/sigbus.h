@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
+#include "pd/error.h"
+
 /* Installs the handler: from now on bytes that can't be read are zeros. */
 void sigbus_watch(void);
-/* Returns whether any bytes were replaced by zeros. */
-bool sigbus_lost_bytes(void);
+/* Returns whether any bytes were replaced by zeros; *e then states that. */
+bool sigbus_lost_bytes(struct pd_error *e);
 
 #endif

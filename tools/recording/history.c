@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "process/sigbus.h"
+
 bool history_needs_copy(const struct input *in)
 {
 	struct stat st;
@@ -31,8 +33,9 @@ static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
 	return CLI_OK;
 }
 
-/* The second pass reports the damage. */
-static struct pd_reader_options without_reports(const struct pd_reader_options *o)
+/* The second pass reports the damage. The first one skips samples, which are most bytes: it maps the
+ * file. */
+static struct pd_reader_options for_first_pass(const struct pd_reader_options *o)
 {
 	struct pd_reader_options quiet = *o;
 
@@ -40,6 +43,7 @@ static struct pd_reader_options without_reports(const struct pd_reader_options *
 	quiet.on_wait = NULL;
 	quiet.order = PD_AS_WRITTEN;
 	quiet.stop_at = PD_FATAL;
+	quiet.access = PD_MAP_OWN;
 	return quiet;
 }
 
@@ -47,6 +51,7 @@ static struct pd_reader *open_again(const struct input *in, const struct pd_read
 {
 	struct pd_error e;
 
+	sigbus_watch();
 	return in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
 			     pd_reader_open_path(in->path, o, &e);
 }
@@ -124,7 +129,7 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   const struct pd_reader_options *o, struct pd_history **out,
 			   struct pd_index *index, struct pd_error *cut)
 {
-	const struct pd_reader_options quiet = without_reports(o);
+	const struct pd_reader_options quiet = for_first_pass(o);
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(tool, in) : CLI_OK;
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	struct pd_error e;
@@ -145,7 +150,7 @@ enum cli_exit history_stitch(const struct cli_tool *tool, const struct input *in
 			     uint32_t max_frames)
 {
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
-	struct pd_reader_options by_time = without_reports(o);
+	struct pd_reader_options by_time = for_first_pass(o);
 	struct pd_reader *reader;
 	char text[256];
 	struct pd_error e;
