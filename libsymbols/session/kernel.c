@@ -99,24 +99,45 @@ static void find_vmlinux(struct ps_session *s, const struct kernel_search *k)
 	}
 }
 
-struct ps_kernel *ps_session_kernel(struct ps_session *s)
+static struct kernel_search start_search(struct ps_session *s)
 {
 	const struct pd_history *h = s->options.history;
-	struct kernel_search k = { .kernel = &s->kernel };
+	struct kernel_search k = { .kernel = &s->kernel, .image = find_kernel(h) };
+
+	if (k.image)
+		k.recorded = recorded_address(h, k.image);
+	return k;
+}
+
+struct ps_loaded *ps_session_vmlinux(struct ps_session *s)
+{
+	struct kernel_search k;
+
+	if (s->kernel.tried_vmlinux)
+		return s->kernel.vmlinux;
+	s->kernel.tried_vmlinux = true;
+	s->kernel.why = PD_WHY_NO_KERNEL;
+	k = start_search(s);
+	if (k.image)
+		find_vmlinux(s, &k);
+	return s->kernel.vmlinux;
+}
+
+struct ps_kernel *ps_session_kernel(struct ps_session *s)
+{
+	struct kernel_search k;
 	struct ps_search search = { .what.kind = PS_WANT_KALLSYMS, .use = use_kallsyms,
 				    .session = s, .ctx = &k };
 
 	if (s->kernel.tried)
 		return &s->kernel;
 	s->kernel.tried = true;
-	s->kernel.why = PD_WHY_NO_KERNEL;
-	k.image = find_kernel(h);
+	ps_session_vmlinux(s);
+	k = start_search(s);
 	if (!k.image)
 		return &s->kernel;
-	k.recorded = recorded_address(h, k.image);
 	search.what.path = k.image->path;
 	search.what.build_id = k.image->build_id;
-	find_vmlinux(s, &k);
 	ps_session_search(&search);
 	return &s->kernel;
 }

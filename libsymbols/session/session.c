@@ -280,14 +280,18 @@ static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_l
 	}
 }
 
-/* Names of one process's JIT code must not be given to a later process with the same pid, so the
- * bundle is the first source of them. */
-static bool is_given_first(const struct ps_session *s, const struct pd_location *l)
+/* Returns whether the bundle is the first source: files may have inlined functions, of which it has
+ * fewer. kallsyms has none, and takes long to read. Names of one process's JIT code must not be
+ * given to a later process with the same pid. */
+static bool is_given_first(struct ps_session *s, const struct pd_location *l)
 {
 	const unsigned int kind = pd_history_image(s->options.history, l->image)->kind;
 
-	return s->options.depth == PS_NAMES || kind == PD_IMAGE_ANONYMOUS ||
-	       kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK;
+	if (s->options.depth == PS_NAMES)
+		return true;
+	if (kind == PD_IMAGE_KERNEL)
+		return s->given && s->given[l->image] && !ps_session_vmlinux(s);
+	return kind == PD_IMAGE_ANONYMOUS || kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK;
 }
 
 static bool is_without_source(const struct ps_known *found)

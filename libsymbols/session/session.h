@@ -52,7 +52,7 @@ struct ps_loaded {
 };
 
 struct ps_kernel {
-	bool tried;
+	bool tried_vmlinux, tried;
 	struct ps_loaded *vmlinux;	/* NULL: not found */
 	uint64_t slide;		/* an address then, less that in vmlinux */
 	uint8_t why;		/* PD_WHY_FOUND: kallsyms is there */
@@ -171,7 +171,9 @@ size_t ps_session_pids(struct ps_session *s, uint32_t image, int32_t out[PS_PIDS
 bool ps_session_is_foreign(struct ps_session *s, uint32_t image);
 void ps_session_free_mappers(struct ps_session *s);
 
-/* Reads the kernel's symbols on first need, if they are those of the recorded kernel as it ran. */
+/* Returns the recorded kernel's vmlinux, opened on first need, or NULL. */
+struct ps_loaded *ps_session_vmlinux(struct ps_session *s);
+/* Reads kallsyms as well on first need, if they are those of the recorded kernel as it ran. */
 struct ps_kernel *ps_session_kernel(struct ps_session *s);
 void ps_session_unload_kernel(struct ps_session *s);
 

@@ -49,8 +49,8 @@ struct names {
 	bool cut;
 };
 
-/* Most bytes are not looked at, so the file is mapped. If somebody makes it shorter, SIGBUS ends the
- * process, and there are no names. */
+/* Most bytes are not looked at, so the file is mapped. If somebody makes it shorter, SIGBUS ends
+ * the process, and there are no names. */
 static struct pd_reader *open_recorded(const struct recorded *r)
 {
 	const struct pd_reader_options *o = PD_READER_OPTIONS(.access = PD_MAP_OWN);

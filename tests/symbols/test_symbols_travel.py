@@ -257,6 +257,18 @@ def mapped(name="/nowhere/app"):
                             sid=sample_id(EVENT, pid=7, tid=7, time=1))
 
 
+def test_kallsyms_are_read_for_what_the_bundle_lacks(travel, tmp_path):
+    kernel = 0xFFFFFFFF81000000
+    (tmp_path / "kallsyms").write_text(f"{kernel:x} T _text\n{kernel + 0x1000:x} T do_it\n")
+    text = r.mmap(-1, 0, kernel, 0x1000000, kernel, "[kernel.kallsyms]_text", misc=1,
+                  sid=sample_id(EVENT))
+    given = image(b"[kernel.kallsyms]", [named(kernel + 0x1000, b"recorded")],
+                  [kernel + 0x1000], [0])
+    found = travel.frames([text, hit(kernel + 0x1000, kernel + 0x1100, misc=1)], [given],
+                          options=["--kallsyms", tmp_path / "kallsyms"])
+    assert [frame["symbol"] for frame in found] == ["recorded", "do_it"]
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("order", "<>")
 def test_names_and_extents(order, travel):

@@ -33,8 +33,8 @@ static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
 	return CLI_OK;
 }
 
-/* The second pass reports the damage. The first one skips samples, which are most bytes: it maps the
- * file. */
+/* The second pass reports the damage. The first one skips samples, which are most bytes: it maps
+ * the file. */
 static struct pd_reader_options for_first_pass(const struct pd_reader_options *o)
 {
 	struct pd_reader_options quiet = *o;
