@@ -6,8 +6,34 @@
 
 #include "debug/relocate.h"
 
-/* Sections that are compressed are expanded by libdw, which writes to their headers. */
-static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *file)
+static bool is_read(const char *section, enum ps_debug_depth depth)
+{
+	static const char *const never[] = { ".debug_loc", ".debug_loclists", ".debug_macro",
+					     ".debug_macinfo", ".debug_aranges", ".debug_pubnames",
+					     ".debug_pubtypes" };
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+		if (strcmp(section, never[i]) == 0)
+			return false;
+	return depth >= PS_DEBUG_LINES || strcmp(section, ".debug_line") != 0;
+}
+
+/* Makes a section one without bytes, so that libdw does not expand it. (Files that have to be
+ * relocated need all of them.) */
+static bool hide_section(Elf_Scn *section)
+{
+	GElf_Shdr header;
+
+	if (!gelf_getshdr(section, &header))
+		return false;
+	header.sh_type = SHT_NOBITS;
+	return gelf_update_shdr(section, &header);
+}
+
+/* Sections that are compressed are expanded by libdw, which writes to their headers: all of them,
+ * when it opens the file. */
+static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *file,
+				      enum ps_debug_depth depth)
 {
 	for (size_t i = 1; i < file->nr_sections; i++) {
 		const struct ps_section *s = &file->sections[i];
@@ -20,6 +46,9 @@ static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *f
 		section = elf_getscn(file->elf, i);
 		if (!section || !gelf_getchdr(section, &header) || !file->is_writable)
 			return PS_BAD_FILE;
+		if (file->header.e_type != ET_REL && !is_read(s->name, depth) &&
+		    hide_section(section))
+			continue;
 		if (header.ch_size > d->budget->limit - d->budget->used)
 			return PS_OVER_LIMIT;
 		d->charged += header.ch_size;
@@ -133,7 +162,7 @@ static int find_units(struct ps_debug *d)
 }
 
 enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_elf *alt,
-			     struct pd_budget *budget)
+			     enum ps_debug_depth depth, struct pd_budget *budget)
 {
 	enum ps_status status;
 
@@ -141,9 +170,9 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 				.by_address.budget = budget };
 	if (!ps_elf_section_named(file, ".debug_info"))
 		return PS_NOT_ELF;
-	status = charge_sections(d, file);
+	status = charge_sections(d, file, depth);
 	if (status == PS_OK && alt)
-		status = charge_sections(d, alt);
+		status = charge_sections(d, alt, depth);
 	if (status == PS_OK && file->header.e_type == ET_REL)
 		status = ps_debug_relocate(file);
 	if (status != PS_OK)

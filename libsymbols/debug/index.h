@@ -38,11 +38,12 @@ struct ps_debug_frame {
 };
 
 /* Opens the debug information of the file, which is borrowed until ps_debug_close(). `alt` is the
- * supplementary file that dwz(1) made, or NULL. Returns PS_NOT_ELF if it has none, PS_BAD_FILE if
+ * supplementary file that dwz(1) made, or NULL; `depth` is the most that will be asked for.
+ * Returns PS_NOT_ELF if it has none, PS_BAD_FILE if
  * it can't be read: a file whose bytes are not writable must not have compressed sections, nor be
  * relocatable. On failure nothing is left to close. */
 enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_elf *alt,
-			     struct pd_budget *budget);
+			     enum ps_debug_depth depth, struct pd_budget *budget);
 void ps_debug_close(struct ps_debug *d);
 
 /* Finds the functions at an address, innermost first: at most `max`, the outermost is left out

@@ -106,13 +106,11 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 void ps_session_chain(struct ps_session *s, struct ps_loaded *l, uint64_t address,
 		      const struct ps_symbol *symbol, struct ps_known *out)
 {
-	const enum ps_debug_depth depth = s->options.depth >= PS_LINES ? PS_DEBUG_LINES :
-									 PS_DEBUG_FUNCTIONS;
 	struct ps_debug_frame chain[PS_CHAIN_MAX];
 	int n = 0;
 
 	if (l->has_debug)
-		n = ps_debug_find(&l->debug, address, depth, chain, PS_CHAIN_MAX);
+		n = ps_debug_find(&l->debug, address, ps_session_depth(s), chain, PS_CHAIN_MAX);
 	if (n > 0 && (symbol->name_size || chain[n - 1].name))
 		combine(s, symbol, chain, (size_t)n, out);
 	else if (symbol->name_size)

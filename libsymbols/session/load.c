@@ -256,8 +256,8 @@ static void open_debug(struct ps_session *s, struct ps_loaded *l, const struct p
 	if (!file || s->options.depth == PS_NAMES)
 		return;
 	find_alt(s, l, file);
-	l->has_debug = ps_debug_open(&l->debug, file, l->alt.elf ? &l->alt : NULL, &s->budget) ==
-		       PS_OK;
+	l->has_debug = ps_debug_open(&l->debug, file, l->alt.elf ? &l->alt : NULL,
+				     ps_session_depth(s), &s->budget) == PS_OK;
 	if (l->has_debug)
 		l->debug.finder = ps_session_split_finder(s, l, path_of(s, image));
 }

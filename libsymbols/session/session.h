@@ -154,6 +154,11 @@ struct ps_session {
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 };
 
+static inline enum ps_debug_depth ps_session_depth(const struct ps_session *s)
+{
+	return s->options.depth >= PS_LINES ? PS_DEBUG_LINES : PS_DEBUG_FUNCTIONS;
+}
+
 /* Opens the files of an image on first need. */
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
 /* Opens the debug information of an image whose names were enough so far. */

@@ -92,7 +92,7 @@ static int run(const char *path, struct ps_elf *file, struct ps_elf *alt, bool t
 	static uint64_t addresses[1 << 20];
 	uint64_t begin = now();
 	struct ps_debug d;
-	const enum ps_status status = ps_debug_open(&d, file, alt, &budget);
+	const enum ps_status status = ps_debug_open(&d, file, alt, PS_DEBUG_LINES, &budget);
 	char line[64];
 	size_t n = 0;
 

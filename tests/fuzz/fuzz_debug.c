@@ -62,7 +62,8 @@ static void open_reading(struct reading *r, const struct files *in)
 					&r->budget) == PS_OK;
 	if (r->has_file && r->file.header.e_type == ET_REL)
 		r->file.is_writable = true;
-	r->has_debug = r->has_file && ps_debug_open(&r->debug, &r->file, NULL, &r->budget) == PS_OK;
+	r->has_debug = r->has_file && ps_debug_open(&r->debug, &r->file, NULL, PS_DEBUG_LINES,
+						    &r->budget) == PS_OK;
 	if (r->has_debug && r->split.size)
 		r->debug.finder = (struct ps_split_finder){ find_split, r };
 }
