@@ -97,6 +97,7 @@ struct pd_space {
 					 * space_maps */
 	uint32_t count;
 	uint32_t own_from;		/* rank of the first piece */
+	uint32_t last_change;		/* rank of the last piece */
 };
 
 /* The index of pieces some of which have ended: see history_maps.c. */
@@ -324,6 +325,8 @@ const struct pd_map_piece *pd_history_find_piece(const struct pd_history *h, uin
 int pd_history_order_changes(struct pd_history *h);
 /* Returns the rank of the last change at or before a moment, 0: none. */
 uint32_t pd_history_rank_of(const struct pd_history *h, const struct pd_moment *at);
+/* Returns whether a change is at or before a moment, which has a time if the changes have any. */
+bool pd_history_is_until(const struct pd_history *h, uint32_t rank, const struct pd_moment *at);
 /* history_states.c: returns whether records were lost before a moment. */
 bool pd_history_is_after_loss(const struct pd_history *h, const struct pd_moment *at);
 /* history_tasks.c: returns the time of a rank; PD_NO_TIME for 0 and PD_NOTHING. */

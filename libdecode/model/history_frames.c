@@ -56,6 +56,7 @@ struct lookup {
 	uint8_t machine;
 	bool is_after_loss;
 	uint8_t mode, flags;		/* of the next address */
+	bool is_list;			/* addresses are not located */
 	uint64_t time;
 	struct pd_location *out;
 	size_t capacity, n;
@@ -215,11 +216,18 @@ static bool locate_by_mode(struct lookup *l, struct pd_location *out)
 	}
 }
 
+/* Lists an address that is not located yet. */
+static void list_address(const struct lookup *l, uint64_t addr, enum pd_location_of of,
+			 uint8_t flags, struct pd_location *out)
+{
+	*out = (struct pd_location){ .addr = addr, .image = PD_NO_IMAGE, .cpumode = l->mode,
+				     .flags = flags, .of = (uint8_t)of, .time = l->time };
+}
+
 static bool look_up(struct lookup *l, uint64_t addr, enum pd_location_of of,
 		    struct pd_location *out)
 {
-	*out = (struct pd_location){ .addr = addr, .image = PD_NO_IMAGE, .cpumode = l->mode,
-				     .of = (uint8_t)of, .time = l->time };
+	list_address(l, addr, of, 0, out);
 	if (locate_by_mode(l, out))
 		return true;
 	if (l->h->is_limited && out->why <= PD_WHY_NO_PID)
@@ -246,8 +254,12 @@ bool pd_history_locate(const struct pd_history *h, int32_t pid, uint64_t addr,
 static void add_location(struct lookup *l, uint64_t addr, enum pd_location_of of, uint8_t flags)
 {
 	if (l->n < l->capacity) {
-		look_up(l, addr, of, &l->out[l->n]);
-		l->out[l->n].flags |= flags;
+		if (l->is_list) {
+			list_address(l, addr, of, flags, &l->out[l->n]);
+		} else {
+			look_up(l, addr, of, &l->out[l->n]);
+			l->out[l->n].flags |= flags;
+		}
 	}
 	l->n++;
 }
@@ -394,6 +406,35 @@ size_t pd_history_frames(const struct pd_history *h, const struct pd_record *sam
 	return l.n;
 }
 
+static struct pd_moment moment_of_fields(const struct pd_fields *f)
+{
+	return (struct pd_moment){ f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 };
+}
+
+static struct lookup lookup_of_fields(const struct pd_history *h, const struct pd_fields *f,
+				      uint32_t rank)
+{
+	const struct pd_moment at = moment_of_fields(f);
+
+	return (struct lookup){
+		.h = h, .pid = (uint32_t)(f->has & PD_HAS_PID ? f->pid : -1), .rank = rank,
+		.time = h->has_times ? at.time : PD_NO_TIME,
+		.is_after_loss = pd_history_is_after_loss(h, &at),
+		.machine = pd_guest_number(f->has & PD_HAS_ID ? pd_history_guest(h, f->id) : NULL),
+	};
+}
+
+static size_t add_fields(struct lookup *l, const struct pd_fields *f, struct pd_location *out,
+			 size_t capacity)
+{
+	l->out = out;
+	l->capacity = out ? capacity : 0;
+	add_ip(l, f->misc, f->has & PD_HAS_IP ? &f->ip : NULL);
+	if (f->has & PD_HAS_CALLCHAIN)
+		add_callchain(l, &f->callchain, NULL);
+	return l->n;
+}
+
 size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fields *f,
 				struct pd_location *out, size_t capacity)
 {
@@ -402,15 +443,38 @@ size_t pd_history_fields_frames(const struct pd_history *h, const struct pd_fiel
 
 	if (!h || !f || f->type != PD_RECORD_SAMPLE)
 		return 0;
-	at = (struct pd_moment){ f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 };
-	l = lookup_at(h, f->has & PD_HAS_PID ? f->pid : -1, &at);
-	l.machine = pd_guest_number(f->has & PD_HAS_ID ? pd_history_guest(h, f->id) : NULL);
-	l.out = out;
-	l.capacity = out ? capacity : 0;
-	add_ip(&l, f->misc, f->has & PD_HAS_IP ? &f->ip : NULL);
-	if (f->has & PD_HAS_CALLCHAIN)
-		add_callchain(&l, &f->callchain, NULL);
-	return l.n;
+	at = moment_of_fields(f);
+	l = lookup_of_fields(h, f, pd_history_rank_of(h, &at));
+	return add_fields(&l, f, out, capacity);
+}
+
+size_t pd_history_fields_addresses(const struct pd_history *h, const struct pd_fields *f,
+				   struct pd_location *out, size_t capacity)
+{
+	struct lookup l;
+
+	if (!h || !f || f->type != PD_RECORD_SAMPLE)
+		return 0;
+	l = lookup_of_fields(h, f, 0);
+	l.is_list = true;
+	return add_fields(&l, f, out, capacity);
+}
+
+bool pd_history_locate_address(const struct pd_history *h, const struct pd_fields *f,
+			       uint64_t state, struct pd_location *address)
+{
+	struct lookup l;
+	uint8_t flags;
+	bool is_found;
+
+	if (!h || !f || !address)
+		return false;
+	l = lookup_of_fields(h, f, (uint32_t)(state >> 1));
+	l.mode = address->cpumode;
+	flags = address->flags;
+	is_found = look_up(&l, address->addr, (enum pd_location_of)address->of, address);
+	address->flags |= flags;
+	return is_found;
 }
 
 static void add_branch(void *lookup, const struct pd_branch *b)

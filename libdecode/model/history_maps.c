@@ -366,8 +366,8 @@ static int build_overlapping(struct pd_map_builder *b, struct pd_space *s)
 	return order_by_address(b);
 }
 
-/* Sets until when the maps of the space have pieces. */
-static void end_maps(const struct pd_map_builder *b, const struct pd_space *s)
+/* Sets until when the maps of the space have pieces, and when the last of these begins. */
+static void end_maps(const struct pd_map_builder *b, struct pd_space *s)
 {
 	const struct pd_history *h = b->h;
 
@@ -381,6 +381,7 @@ static void end_maps(const struct pd_map_builder *b, const struct pd_space *s)
 		const struct pd_map_piece *p = pd_map_piece_at(h, i);
 		struct pd_learned_map *m = pd_map_at(h, p->map);
 
+		s->last_change = p->from > s->last_change ? p->from : s->last_change;
 		if (m->rank >= s->from && p->until > m->until)	/* not a parent's */
 			m->until = p->until;
 	}

@@ -165,6 +165,13 @@ static bool is_until(const struct pd_history *h, uint64_t own, uint32_t rank, ui
 	return own < key || (own == key && is_before(h, rank, at));
 }
 
+bool pd_history_is_until(const struct pd_history *h, uint32_t rank, const struct pd_moment *at)
+{
+	const uint64_t key = h->has_times ? at->time : at->offset;
+
+	return is_until(h, pd_change_key(h, pd_change_at(h, rank)), rank, key, at);
+}
+
 /* Returns how many of the keys in the index are at or before a moment. */
 static uint32_t nr_keys_until(const struct pd_history *h, uint64_t key, const struct pd_moment *at)
 {

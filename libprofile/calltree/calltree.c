@@ -16,10 +16,14 @@ static bool is_same_node(const void *ctx, uint32_t id, const void *key)
 uint32_t pp_tree_child(struct pp_tree *t, struct pp_memory *m, uint32_t parent, uint32_t frame)
 {
 	const struct key key = { parent, frame };
-	const uint32_t hash = (uint32_t)pp_index_hash(&t->index, (uint64_t)parent << 32 | frame);
-	const uint32_t found = pp_index_find(&t->index, hash, t, &key, is_same_node);
 	struct pp_node *nodes;
+	uint32_t hash, found;
 
+	/* mostly it is the one that was added after its parent, and that is near in memory */
+	if (parent != PP_NONE && parent + 1 < t->nr && is_same_node(t, parent + 1, &key))
+		return parent + 1;
+	hash = (uint32_t)pp_index_hash(&t->index, (uint64_t)parent << 32 | frame);
+	found = pp_index_find(&t->index, hash, t, &key, is_same_node);
 	if (found != PP_NONE)
 		return found;
 	nodes = pp_memory_grow(m, t->nodes, &t->capacity, t->nr + 1, sizeof(*nodes));

@@ -4,16 +4,19 @@
 #include <string.h>
 
 struct pp_recent *pp_recent_of(struct pp_recents *all, const struct pd_history *h,
-			       const struct pp_same *same, uint64_t state)
+			       const struct pp_same *same, const struct pd_fields *sample,
+			       const struct pd_moment *at)
 {
+	const uint64_t state = pd_history_state_near(h, at, all->state);
 	struct pp_recent *t = &all->of_thread[(uint32_t)same->tid % PP_RECENT_THREADS];
 	const bool is_same = t->is_known && memcmp(&t->same, same, sizeof(*same)) == 0 &&
 			     pd_history_same_state(h, same->pid, same->tid, t->state, state);
 
-	t->state = state;
+	t->state = all->state = state;
 	if (is_same)
 		return t;
 	t->same = *same;
+	t->mapped = pp_sites_mapped(&all->sites, h, sample, state);
 	t->is_known = false;
 	t->nr_entries = 0;
 	return t;

@@ -3,9 +3,8 @@
 #ifndef PP_RECENT_H
 #define PP_RECENT_H
 
+#include "calltree/sites.h"
 #include "store/index.h"
-#include "pd/fields.h"
-#include "pd/history.h"
 
 enum { PP_RECENT_THREADS = 64, PP_RECENT_ENTRIES = 512 };
 
@@ -23,6 +22,7 @@ struct pp_recent {
 	uint64_t state;		/* of the history */
 	bool is_known;		/* a sample of these was added */
 	bool is_cut;
+	struct pp_mapped mapped;
 	struct pd_task task;
 	uint32_t task_node;	/* of the task in the tree */
 	size_t nr_entries;	/* of the chain; 0: none is kept */
@@ -35,11 +35,15 @@ struct pp_recent {
 /* Must be zero-initialized. */
 struct pp_recents {
 	struct pp_recent of_thread[PP_RECENT_THREADS];	/* by tid, modulo */
+	uint64_t state;		/* of the last sample */
+	struct pp_sites sites;
 };
 
-/* Returns what is kept of a thread, emptied if the samples do not agree. */
+/* Returns what is kept of the thread of a sample, emptied if the samples do not agree. Sets
+ * all->state to that at the sample's moment. */
 struct pp_recent *pp_recent_of(struct pp_recents *all, const struct pd_history *h,
-			       const struct pp_same *same, uint64_t state);
+			       const struct pp_same *same, const struct pd_fields *sample,
+			       const struct pd_moment *at);
 
 /* Returns how many addresses at the end of the sample's chain are at the end of the kept one, too,
  * and leaves them out of the sample's. */

@@ -219,13 +219,6 @@ static uint64_t shown_address(const struct pp_texts *t, const struct pd_location
 	return at->addr;
 }
 
-static uint32_t find_frame(struct pp_texts *t, int32_t pid, const struct pd_location *at)
-{
-	struct pp_profile *p = t->out.p;
-
-	return pp_frames_add_address(&p->frames, &p->memory, p->options.history, pid, at);
-}
-
 static enum pd_code put_frame(struct pp_texts *t, uint32_t frame, uint64_t address, char before)
 {
 	const struct lines *lines = find_lines(t, frame);
@@ -389,13 +382,12 @@ static void put_head(struct pp_texts *t, const struct pd_fields *sample,
 static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample,
 			      const struct pp_stack *stack)
 {
-	const int32_t pid = sample->has & PD_HAS_PID ? sample->pid : -1;
 	struct pp_recent *recent = stack->recent;
 	enum pd_code code = PD_OK;
 
 	for (size_t i = 0; i < stack->nr && code == PD_OK; i++) {
-		const struct pd_location *at = &stack->items[i];
-		const uint32_t frame = find_frame(t, pid, at);
+		struct pd_location *at = &stack->items[i];
+		const uint32_t frame = pp_stack_frame(t->out.p, sample, stack, at);
 		const uint64_t shown = shown_address(t, at);
 
 		if (at->of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
@@ -415,13 +407,17 @@ static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample
 static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample,
 			      const struct pp_stack *stack, enum shape shape)
 {
-	const int32_t pid = sample->has & PD_HAS_PID ? sample->pid : -1;
 	enum pd_code code;
 
-	if (shape == IN_ONE_LINE)
-		return stack->nr ? put_frame(t, find_frame(t, pid, &stack->items[0]),
-					     shown_address(t, &stack->items[0]), ' ') :
-				   (pp_put_text(&t->out, "\n"), PD_OK);
+	if (shape == IN_ONE_LINE && stack->nr) {
+		const uint32_t frame = pp_stack_frame(t->out.p, sample, stack, stack->items);
+
+		return put_frame(t, frame, shown_address(t, stack->items), ' ');
+	}
+	if (shape == IN_ONE_LINE) {
+		pp_put_text(&t->out, "\n");
+		return PD_OK;
+	}
 	pp_put_text(&t->out, "\n");
 	code = put_chain(t, sample, stack);
 	if (stack->is_cut && t->o.cut == PP_CUT_SHOWN)

@@ -95,9 +95,7 @@ static void add_stack(struct walk *w, const struct pd_fields *sample, const stru
 	else if (s->is_cut)
 		go_to_text(w, PP_KIND_CUT, "", 0);
 	for (size_t n = s->nr; n-- && w->node != PP_NONE;) {
-		go_down(w, pp_frames_add_address(&p->frames, &p->memory, p->options.history,
-						 sample->has & PD_HAS_PID ? sample->pid : -1,
-						 &s->items[n]));
+		go_down(w, pp_stack_frame(p, sample, s, &s->items[n]));
 		if (s->recent)
 			pp_recent_set_node(s->recent, s->same + s->nr - 1 - n, w->node);
 	}

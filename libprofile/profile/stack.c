@@ -13,11 +13,15 @@ static bool can_unwind(const struct pp_profile *p)
 /* Fills p->stack as far as it goes, and sets *end to why a copied stack ends. `record`: of the
  * sample, if the stack is not in its fields. Returns the number of addresses. */
 static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
-			  const struct pd_record *record, const char **end)
+			  const struct pd_record *record, const struct pp_recent *recent,
+			  const char **end)
 {
 	const struct pd_namer *namer = p->options.namer;
 
 	*end = "";
+	if (recent)
+		return pd_history_fields_addresses(p->options.history, sample, p->stack,
+						   p->stack_capacity);
 	if (!record)
 		return pd_history_fields_frames(p->options.history, sample, p->stack,
 						p->stack_capacity);
@@ -28,9 +32,10 @@ static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
 }
 
 static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
-			   const struct pd_record *record, const char **end)
+			   const struct pd_record *record, const struct pp_recent *recent,
+			   const char **end)
 {
-	size_t n = find_frames(p, sample, record, end);
+	size_t n = find_frames(p, sample, record, recent, end);
 	struct pd_location *stack;
 
 	if (n <= p->stack_capacity)
@@ -40,7 +45,7 @@ static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
 	if (!stack)
 		return 0;
 	p->stack = stack;
-	return find_frames(p, sample, record, end);
+	return find_frames(p, sample, record, recent, end);
 }
 
 /* Locates the addresses of a callchain: it begins with the ip. A chain without one has the ip. */
@@ -52,9 +57,9 @@ static void locate_chain(struct pp_profile *p, const struct pd_fields *sample, s
 	chain.has &= ~(uint32_t)PD_HAS_IP;
 	s->same = s->recent && s->recent->is_known ?
 		pp_recent_leave_out(s->recent, p->options.history, &chain) : 0;
-	s->nr = locate_stack(p, &chain, NULL, end);
+	s->nr = locate_stack(p, &chain, NULL, s->recent, end);
 	if (!s->nr && !s->same)
-		s->nr = locate_stack(p, sample, NULL, end);
+		s->nr = locate_stack(p, sample, NULL, s->recent, end);
 }
 
 /* Counts what makes a stack less trustworthy. Returns whether it is cut. */
@@ -91,13 +96,13 @@ static void read_addresses(struct pp_profile *p, struct pd_reader *r,
 	const char *end;
 
 	if (w->has_call_stacks || (w->copies_stacks && can_unwind(p)))
-		s->nr = locate_stack(p, sample, pd_reader_record(r, sample), &end);
+		s->nr = locate_stack(p, sample, pd_reader_record(r, sample), NULL, &end);
 	else
 		locate_chain(p, sample, s, &end);
 	/* a cut stack has another root, and of a lone address the mode counts */
 	if (s->same && (s->nr + s->same == 1 || (s->nr + s->same >= most) != s->recent->is_cut)) {
 		s->same = 0;
-		s->nr = locate_stack(p, sample, NULL, &end);
+		s->nr = locate_stack(p, sample, NULL, s->recent, &end);
 	}
 	s->items = p->stack;
 	/* the chain begins with the ip */
@@ -128,8 +133,7 @@ static struct pp_recent *find_recent(struct pp_profile *p, const struct pd_field
 	    (w->is_wait && p->options.state != PP_ON_CPU) ||
 	    p->options.groups & PP_GROUP_CGROUP || !(sample->has & PD_HAS_TIME))
 		return NULL;
-	return pp_recent_of(p->recents, p->options.history, &same,
-			    pd_history_state_at(p->options.history, at));
+	return pp_recent_of(p->recents, p->options.history, &same, sample, at);
 }
 
 void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *sample,
@@ -142,4 +146,27 @@ void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fi
 		s->task = s->recent->task;
 	else
 		pd_history_fields_task(p->options.history, sample, at, &s->task);
+}
+
+uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
+			const struct pp_stack *s, struct pd_location *item)
+{
+	const uint64_t key = s->recent ? pp_site_key(&s->recent->mapped, item) : 0;
+	struct pp_site *site = key ? pp_sites_at(&p->recents->sites, key, item->addr) : NULL;
+	const bool is_kernel = item->cpumode == PD_CPUMODE_KERNEL;
+	uint32_t frame;
+
+	if (site && site->key == key && site->addr == item->addr) {
+		item->image = site->image;
+		item->file_offset = site->file_offset;
+		return site->frame;
+	}
+	if (s->recent)
+		pd_history_locate_address(p->options.history, sample, p->recents->state, item);
+	frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
+				      sample->has & PD_HAS_PID ? sample->pid : -1, item);
+	/* a frame of a process is no other's */
+	if (site && frame != PP_NONE && !(is_kernel && p->frames.items[frame].pid))
+		*site = (struct pp_site){ key, item->addr, item->file_offset, frame, item->image };
+	return frame;
 }

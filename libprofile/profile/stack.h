@@ -7,7 +7,7 @@
 
 /* A sample's addresses, innermost first. */
 struct pp_stack {
-	const struct pd_location *items;
+	struct pd_location *items;	/* with `recent`, pp_stack_frame() locates them */
 	size_t nr;
 	size_t same;	/* addresses after them: they are the outermost ones of `recent` */
 	struct pp_recent *recent;	/* NULL: it is not kept */
@@ -20,5 +20,10 @@ struct pp_stack {
 void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *sample,
 		   const struct pp_counted_event *event, const struct pd_moment *at,
 		   struct pp_stack *s);
+
+/* Returns the frame of an item, new perhaps, or PP_NONE without memory. Sets its image and file
+ * offset. Must be called once for an item. */
+uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
+			const struct pp_stack *s, struct pd_location *item);
 
 #endif

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from known_recording import CLOCK, CONTEXT_KERNEL, CONTEXT_USER, EXEC, KTEXT, Recording
+from known_recording import CLOCK, CONTEXT_KERNEL, CONTEXT_USER, EXEC, KERNEL, KTEXT, Recording
+from perfdata import records as r
 from perfdata.sample import sample
 from profiles import folded, preport
 
@@ -61,6 +62,38 @@ def a_recording(seed):
     return it, samples
 
 
+def a_changing_recording(seed):
+    """The same: few addresses, of which often another file is mapped at the next sample. The
+    records are not in the order of their times."""
+    chance = random.Random(seed)
+    it = Recording()
+    it.map_kernel()
+    pids = [10, 74]
+    for pid in pids:
+        it.task(pid)
+    first, sampled = len(it.records), set()
+    for i in range(SAMPLES):
+        time, pid, event = 10 + 2 * i, chance.choice(pids), chance.random()
+        if event < .1:
+            it.map(time, pid, chance.choice((0x1000, 0x2000)), 0x1000, f"/bin/{i}")
+        elif event < .15:
+            it.comm(time, pid, f"program {i}", misc=EXEC)
+            it.map(time, pid, 0x1000, 0x1000, f"/bin/{i}")
+        elif event < .25:
+            it.records.append(r.mmap(2**32 - 1, 0, KTEXT, 0x1000, 0, f"[module{i}]", KERNEL,
+                                     sid=it.sid(time)))
+        elif event < .3:
+            pids.append(100 + i)
+            it.records.append(r.fork(100 + i, pid, 100 + i, pid, time, sid=it.sid(time)))
+        chain = [chance.choice((KTEXT + 16, KTEXT + 0x2000)), chance.choice((0x1010, 0x2010))]
+        sampled.add(len(it.records))
+        it.sample(time + 1, pid, i + 1, *chain[chance.randrange(2):])
+    order = sorted(range(len(it.records)), key=lambda i: i if i < first else
+                   first + (i - first) // 9 * 9 + chance.random() * 9)
+    it.records = [it.records[i] for i in order]
+    return it, {at for at, i in enumerate(order) if i in sampled}
+
+
 def written(records, tmp_path, *options):
     it = Recording()
     it.records = records
@@ -88,6 +121,16 @@ def test_a_stack_is_the_same_beside_others(seed, group, tmp_path):
         want.update(stacks_of(records, tmp_path, group))
     assert len(want) > SAMPLES / 4
     assert stacks_of(it.records, tmp_path, group) == want
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_address_is_in_the_file_of_its_time(seed, tmp_path):
+    it, samples = a_changing_recording(seed)
+    want = collections.Counter()
+    for records in alone(it, samples):
+        want.update(stacks_of(records, tmp_path, "--group=pid"))
+    assert len(want) > SAMPLES / 3
+    assert stacks_of(it.records, tmp_path, "--group=pid") == want
 
 
 @pytest.mark.parametrize("seed", range(3))

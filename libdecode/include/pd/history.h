@@ -346,6 +346,11 @@ PD_API int pd_history_stitch(struct pd_history *h, struct pd_reader *r, uint32_t
  * what is mapped where. A live history's is that of the last record. */
 PD_API uint64_t pd_history_state_at(const struct pd_history *h, const struct pd_moment *at);
 
+/* The same. Needs no search if the moment's state is that of another moment near it, which the
+ * history returned before. */
+PD_API uint64_t pd_history_state_near(const struct pd_history *h, const struct pd_moment *at,
+				      uint64_t near);
+
 /* Returns whether two states are known to be the same for a thread of the host and its process.
  * States that are far apart are not compared. */
 PD_API bool pd_history_same_state(const struct pd_history *h, int32_t pid, int32_t tid,
@@ -357,6 +362,24 @@ PD_API bool pd_history_same_state(const struct pd_history *h, int32_t pid, int32
  * other addresses. */
 PD_API size_t pd_history_common_frames(const struct pd_history *h, const struct pd_numbers *one,
 				       const struct pd_numbers *other, size_t *entries);
+
+/* Lists the addresses that pd_history_fields_frames() locates, without a search: for callers that
+ * keep the locations of those they had before. Only addr, cpumode, flags, of and time are set; the
+ * image is PD_NO_IMAGE. */
+PD_API size_t pd_history_fields_addresses(const struct pd_history *h,
+					  const struct pd_fields *sample, struct pd_location *out,
+					  size_t capacity);
+
+/* Locates one of these addresses in place, at the state of the sample's moment. Returns whether it
+ * was found. */
+PD_API bool pd_history_locate_address(const struct pd_history *h, const struct pd_fields *sample,
+				      uint64_t state, struct pd_location *address);
+
+/* Returns a number for what is mapped where at the state of a sample's moment: in its process (mode
+ * PD_CPUMODE_USER), or in the kernel (PD_CPUMODE_KERNEL). Where it is the same, an address of that
+ * mode has the same location, except for the time. 0: it has no number, as in virtual machines. */
+PD_API uint64_t pd_history_mapped(const struct pd_history *h, const struct pd_fields *sample,
+				  enum pd_cpumode mode, uint64_t state);
 
 /* Locates the branches of a sample, newest first: from, to, from, to. Else as
  * pd_history_frames(). */
