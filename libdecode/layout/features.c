@@ -154,6 +154,16 @@ static const struct pd_bits bpf_licence[] = {
 	NUMBERS(4, PD_DEC, line_files, "its number in files, from 1; 0: unknown", \
 		TIMES_OF(nr_lines), ROLE(NONE))
 
+/* How copied stacks are unwound there. */
+#define BUNDLE_ROW_ROWS \
+	ARRAY(unwind_rows, "rows of call frame information", TIMES_INLINE(4), FIELDS( \
+		BYTES(row, "as in libsymbols/unwind/rows.h", TIMES_INLINE(4), ROLE(NONE)))), \
+	U32(nr_unwound, "number of each of the following"), \
+	NUMBERS(8, PD_HEX, unwound, "offsets in the file, sorted", TIMES_OF(nr_unwound), \
+		ROLE(CODE_ADDRESS)), \
+	NUMBERS(4, PD_DEC, unwound_rows, "index in unwind_rows, by offset", \
+		TIMES_OF(nr_unwound), ROLE(NONE))
+
 static const struct pd_feature_desc features[] = {
 	{ PD_FEATURE_TRACING_DATA,
 		ROW{ STRUCT(TRACING_DATA, "tracepoint formats (perf's trace-event-info.c)", FIELDS(
@@ -325,7 +335,8 @@ static const struct pd_feature_desc features[] = {
 		     ROLE(SYMBOL)) } },
 	{ PD_FEATURE_PD_SYMBOLS,
 		ROW{ STRUCT(PD_SYMBOLS, "names of the addresses in samples", FIELDS(
-		U32(version, "version of this layout: 1, or 2 with inlined functions and lines"),
+		U32(version, "of this layout; 2 has inlined functions and lines, 3 "
+		    "what unwinds stacks, too"),
 		U32(cut, "no time for 1: all addresses, 2: all inlined functions and lines"),
 		ARRAY(images, "files, and processes with JIT code", TIMES_INLINE(4), FIELDS(
 			S32(pid, "process of the JIT code, -1: none", ROLE(PID)),
@@ -350,7 +361,8 @@ static const struct pd_feature_desc features[] = {
 			U32(nr_times, "number of times: none, or one per address"),
 			NUMBERS(8, PD_DEC, times, "when that code was written, in ns",
 				TIMES_OF(nr_times), ROLE(TIME)),
-			GROUP(FIELDS(BUNDLE_CALL_ROWS), IF_AT_LEAST(version, 2)))))) } },
+			GROUP(FIELDS(BUNDLE_CALL_ROWS), IF_AT_LEAST(version, 2)),
+			GROUP(FIELDS(BUNDLE_ROW_ROWS), IF_AT_LEAST(version, 3)))))) } },
 };
 
 #define NR_FEATURES (sizeof(features) / sizeof(*features))

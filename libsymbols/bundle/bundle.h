@@ -47,6 +47,11 @@ struct ps_bundle_image {
 	/* All by address, or NULL: the number of the innermost call, from 1, or 0; the line, and
 	 * the number of its file, likewise. */
 	uint32_t *inlined, *lines, *line_files;
+	struct pd_bytes *rows;	/* of call frame information: see unwind/rows.h */
+	size_t nr_rows;
+	uint64_t *unwound;	/* addresses, sorted */
+	uint32_t *unwound_rows;	/* by address: index of its row */
+	size_t nr_unwound;
 };
 
 /* The function at an address. */

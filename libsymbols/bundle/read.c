@@ -182,6 +182,31 @@ static bool take_places(struct pd_cursor *c, struct ps_bundle_image *image, stru
 	       take_lines(c, image, arena);
 }
 
+/* Takes what only version 3 has. */
+static bool take_rows(struct pd_cursor *c, struct ps_bundle_image *image, struct pd_arena *arena)
+{
+	uint64_t row;
+
+	if (!take_count(c, PS_BUNDLE_ROW_MIN, &image->nr_rows))
+		return false;
+	image->rows = pd_arena_alloc(arena, image->nr_rows * sizeof(*image->rows));
+	for (size_t i = 0; image->rows && i < image->nr_rows; i++)
+		if (!take_text(c, &image->rows[i]))
+			return false;
+	if (!image->rows || !take_count(c, PS_BUNDLE_UNWOUND_MIN, &image->nr_unwound))
+		return false;
+	image->unwound = take_numbers(c, image->nr_unwound, arena);
+	image->unwound_rows = pd_arena_alloc(arena, image->nr_unwound * sizeof(uint32_t));
+	if (!image->unwound || !image->unwound_rows)
+		return false;
+	for (size_t i = 0; i < image->nr_unwound; i++) {
+		if (!pd_take_number(c, 4, &row) || row >= image->nr_rows)
+			return false;
+		image->unwound_rows[i] = (uint32_t)row;
+	}
+	return true;
+}
+
 static bool take_image(struct pd_cursor *c, uint64_t version, struct ps_bundle_image *image,
 		       struct pd_arena *arena)
 {
@@ -192,7 +217,8 @@ static bool take_image(struct pd_cursor *c, uint64_t version, struct ps_bundle_i
 		return false;
 	image->pid = (int32_t)pid;
 	return take_functions(c, image, arena) && take_addresses(c, image, arena) &&
-	       (version == PS_BUNDLE_OLDEST || take_places(c, image, arena));
+	       (version < PS_BUNDLE_PLACES || take_places(c, image, arena)) &&
+	       (version < PS_BUNDLE_VERSION || take_rows(c, image, arena));
 }
 
 struct ps_bundle_images ps_bundle_read(struct pd_bytes section, struct pd_arena *arena)

@@ -61,7 +61,19 @@ static void append_calls(struct pd_buf *out, const struct ps_bundle_image *image
 	append_numbers(out, image->line_files, image->nr);
 }
 
-static void append_image(struct pd_buf *out, const struct ps_bundle_image *image)
+static void append_rows(struct pd_buf *out, const struct ps_bundle_image *image)
+{
+	append_u32(out, image->nr_rows);
+	for (size_t i = 0; i < image->nr_rows; i++)
+		append_text(out, image->rows[i]);
+	append_u32(out, image->nr_unwound);
+	if (!image->nr_unwound)
+		return;
+	pd_buf_append(out, image->unwound, image->nr_unwound * sizeof(*image->unwound));
+	pd_buf_append(out, image->unwound_rows, image->nr_unwound * sizeof(*image->unwound_rows));
+}
+
+static void append_image(struct pd_buf *out, const struct ps_bundle_image *image, bool has_rows)
 {
 	append_u32(out, (uint32_t)image->pid);
 	append_u64(out, image->ino);
@@ -77,14 +89,26 @@ static void append_image(struct pd_buf *out, const struct ps_bundle_image *image
 	if (image->times)
 		pd_buf_append(out, image->times, image->nr * sizeof(*image->times));
 	append_calls(out, image);
+	if (has_rows)
+		append_rows(out, image);
+}
+
+static bool has_any_rows(const struct ps_bundle_image *images, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (images[i].nr_unwound)
+			return true;
+	return false;
 }
 
 void ps_bundle_write(struct pd_buf *out, const struct ps_bundle_image *images, size_t n,
 		     enum ps_bundle_is is)
 {
-	append_u32(out, PS_BUNDLE_VERSION);
+	const bool has_rows = has_any_rows(images, n);
+
+	append_u32(out, has_rows ? PS_BUNDLE_VERSION : PS_BUNDLE_PLACES);
 	append_u32(out, is);
 	append_u32(out, n);
 	for (size_t i = 0; i < n; i++)
-		append_image(out, &images[i]);
+		append_image(out, &images[i], has_rows);
 }

@@ -151,6 +151,7 @@ static void add_image(struct ps_session *s, uint32_t index, struct ps_bundle_ima
 	}
 	image->pid = -1;
 	image->times = NULL;
+	ps_session_set_rows(s, &s->images[index], image);
 	image->ino = of->has_inode ? of->ino : 0;
 	image->path = (struct pd_bytes){ (const uint8_t *)of->path, strlen(of->path) };
 	if (of->build_id_source == PD_BUILD_ID_OF_MAP)

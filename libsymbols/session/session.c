@@ -30,6 +30,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
 	s->dumps.budget = s->source_paths.budget = s->placed.budget = &s->budget;
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->asked_rows.lock, NULL);
 	if (!s->options.history || !s->options.open)
 		return fail(s, e, PD_E_ARGUMENT);
 	s->nr_images = pd_history_nr_images(s->options.history);
@@ -56,6 +57,7 @@ void ps_free(struct ps_session *s)
 		ps_session_unload(s, &s->images[i]);
 	ps_session_unload_kernel(s);
 	ps_session_free_bundle(s);
+	ps_session_free_rows(s);
 	ps_session_free_device(s);
 	ps_session_unload_code(s);
 	pd_map_free(&s->known);
@@ -64,6 +66,7 @@ void ps_free(struct ps_session *s)
 	pd_map_free(&s->placed);
 	pd_budget_free(&s->budget, s->images, s->nr_images * sizeof(*s->images));
 	pd_arena_free(&s->arena);
+	pthread_mutex_destroy(&s->asked_rows.lock);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

@@ -151,6 +151,9 @@ struct ps_session {
 	struct pd_map placed;		/* a line of JIT or BPF code, by its address -> struct
 					 * pd_function */
 	struct pd_map source_paths;	/* path, by its address -> with another beginning */
+	struct ps_row_keeper asked_rows;	/* for a bundle; its memory is taken from the
+						 * budget of the session */
+	struct pd_budget rows_budget;
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 };
 
@@ -231,6 +234,14 @@ bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_locatio
 void ps_session_read_device(struct ps_session *s);
 bool ps_session_device(struct ps_session *s, const struct pd_location *l, struct ps_known *out);
 void ps_session_free_device(struct ps_session *s);
+/* Returns the call frame information of an image in the bundle, or NULL. */
+struct ps_cfi *ps_session_given_cfi(struct ps_session *s, uint32_t image);
+/* Has the rows of call frame information kept that unwinding needs, for a bundle. */
+void ps_session_keep_rows(struct ps_session *s, struct ps_cfi *cfi);
+/* Sets the rows of an image. Without memory there are none. */
+void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
+			 struct ps_bundle_image *image);
+void ps_session_free_rows(struct ps_session *s);
 /* Keeps what was found at a location, for a bundle. */
 void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			const struct ps_known *found);

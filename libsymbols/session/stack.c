@@ -165,12 +165,18 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 	uint64_t vaddr;
 
 	out->why = loaded->why == PD_WHY_MISMATCH ? PS_END_MISMATCH : PS_END_NO_FILE;
-	if (loaded->why != PD_WHY_FOUND)
+	if (loaded->why != PD_WHY_FOUND) {
+		if (!loaded->cfi)
+			loaded->cfi = ps_session_given_cfi(s, l->image);
+		out->cfi = loaded->cfi;
 		return;
-	if (!loaded->cfi)
+	}
+	if (!loaded->cfi) {
 		loaded->cfi = ps_cfi_new(&loaded->binary.image,
 					 loaded->has_debug ? loaded->debug.dwarf : NULL,
 					 &s->budget);
+		ps_session_keep_rows(s, loaded->cfi);
+	}
 	if (!loaded->cfi || !ps_elf_address(&loaded->binary.image, &map, l->file_offset, &vaddr))
 		return;
 	out->vaddr_bias = l->addr - vaddr;

@@ -20,9 +20,12 @@ struct ps_cfi {
 	uint16_t machine;
 	bool refused;		/* there is CFI, but not in a form that may be given to libdw */
 	struct source sources[2];	/* .eh_frame comes first, as in libdwfl */
+	struct ps_given_rows given;	/* `addresses` is NULL: none, there are sources */
+	struct ps_row_keeper *keeper;	/* NULL: nothing is kept */
+	struct ps_asked_row *asked;	/* under the lock of the keeper */
 };
 
-struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget)
+static struct ps_cfi *make_handle(struct pd_budget *budget)
 {
 	struct ps_cfi *c = pd_budget_alloc(budget, sizeof(*c));
 
@@ -33,6 +36,24 @@ struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *
 		return NULL;
 	}
 	c->budget = budget;
+	return c;
+}
+
+struct ps_cfi *ps_cfi_given(const struct ps_given_rows *given, struct pd_budget *budget)
+{
+	struct ps_cfi *c = make_handle(budget);
+
+	if (c)
+		c->given = *given;
+	return c;
+}
+
+struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget)
+{
+	struct ps_cfi *c = make_handle(budget);
+
+	if (!c)
+		return NULL;
 	c->machine = image->header.e_machine;
 	if (ps_cfi_find_eh_frame(image, &c->sources[0].section))
 		c->sources[0].cfi = dwarf_getcfi_elf(image->elf);
@@ -130,8 +151,52 @@ static void settle_epilogue(const struct source *s, const struct ps_arch *arch, 
 			row->at[reg] = (struct ps_location){ .where = PS_AT_SAME };
 }
 
-enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
-		       struct ps_row *out)
+/* --- rows that travel --- */
+
+void ps_cfi_keep_asked(struct ps_cfi *c, struct ps_row_keeper *keeper)
+{
+	c->keeper = keeper;
+}
+
+const struct ps_asked_row *ps_cfi_asked(const struct ps_cfi *c)
+{
+	return c->asked;
+}
+
+static void keep_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+		     const struct ps_row *row, enum ps_end end)
+{
+	uint8_t bytes[PS_ROW_BYTES_MAX];
+	const size_t n = ps_row_encode(row, end, arch, bytes);
+	struct ps_asked_row *asked;
+	char *copy;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&c->keeper->lock);
+	asked = pd_arena_alloc(&c->keeper->arena, sizeof(*asked));
+	copy = pd_arena_text(&c->keeper->arena, bytes, n);
+	if (asked && copy) {
+		*asked = (struct ps_asked_row){ c->asked, vaddr, { (const uint8_t *)copy, n } };
+		c->asked = asked;
+	}
+	pthread_mutex_unlock(&c->keeper->lock);
+}
+
+static enum ps_end given_row(const struct ps_cfi *c, const struct ps_arch *arch, uint64_t address,
+			     struct ps_row *out)
+{
+	struct pd_bytes bytes;
+
+	if (!ps_given_row_find(&c->given, address, &bytes))
+		return PS_END_NO_FILE;
+	out->start = address;
+	out->end = address + 1;
+	return ps_row_decode(bytes, arch, out);
+}
+
+static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+				struct ps_row *out)
 {
 	enum ps_end end = c->refused ? PS_END_BAD_CFI : PS_END_NO_CFI;
 
@@ -155,5 +220,18 @@ enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t va
 			end = found;
 	}
 	pthread_mutex_unlock(&c->lock);
+	return end;
+}
+
+enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+		       struct ps_row *out)
+{
+	enum ps_end end;
+
+	if (c->given.addresses)
+		return given_row(c, arch, vaddr, out);
+	end = compiled_row(c, arch, vaddr, out);
+	if (c->keeper)
+		keep_row(c, arch, vaddr, out, end);
 	return end;
 }

@@ -5,9 +5,13 @@
 #ifndef PS_UNWIND_CFI_H
 #define PS_UNWIND_CFI_H
 
+#include <pthread.h>
+
+#include "base/arena.h"
 #include "image/elf_file.h"
 #include "unwind/end.h"
 #include "unwind/row.h"
+#include "unwind/rows.h"
 
 struct ps_cfi;
 
@@ -16,9 +20,25 @@ struct ps_cfi;
  * not charged. Returns NULL if the budget or malloc refuses. An image without CFI has a handle,
  * too. */
 struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget);
+
+/* Makes a handle with rows that a recording has, which are borrowed. Their addresses are used in
+ * place of virtual ones. */
+struct ps_cfi *ps_cfi_given(const struct ps_given_rows *given, struct pd_budget *budget);
+
+/* Keeps the rows that are asked for from now on, in memory of the arena, which is used under the
+ * lock of `keeper` only; as far as there is memory. */
+struct ps_row_keeper {
+	pthread_mutex_t lock;
+	struct pd_arena arena;
+};
+void ps_cfi_keep_asked(struct ps_cfi *c, struct ps_row_keeper *keeper);
+/* Returns what was kept, in any order; a row may be there more than once. */
+const struct ps_asked_row *ps_cfi_asked(const struct ps_cfi *c);
+
 void ps_cfi_free(struct ps_cfi *c);
 
-/* Finds the row for a virtual address. Returns PS_END_NONE, PS_END_NO_CFI or PS_END_BAD_CFI. */
+/* Finds the row for a virtual address. Returns PS_END_NONE, PS_END_NO_CFI or PS_END_BAD_CFI;
+ * PS_END_NO_FILE if a given handle has no row there. */
 enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
 		       struct ps_row *out);
 

@@ -5,7 +5,7 @@
 
 /* --- copying --- */
 
-static bool is_known(unsigned int atom)
+bool ps_expression_knows(uint8_t atom)
 {
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
 		return true;
@@ -38,7 +38,7 @@ bool ps_expression_copy(const Dwarf_Op *ops, size_t n, struct ps_op *out, size_t
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		out[i] = (struct ps_op){ ops[i].atom, ops[i].number, ops[i].number2 };
-		if (!is_known(ops[i].atom))
+		if (!ps_expression_knows(ops[i].atom))
 			return false;
 		if (ops[i].atom != DW_OP_bra && ops[i].atom != DW_OP_skip)
 			continue;

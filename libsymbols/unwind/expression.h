@@ -17,6 +17,9 @@ struct ps_op {
 	uint64_t number, number2;
 };
 
+/* Returns whether ps_expression_run() knows the operation: others are no part of a row. */
+bool ps_expression_knows(uint8_t atom);
+
 /* Copies libdw's operations to `out`, which has room for `room`. Returns false if there are too
  * many, or one that no frame needs (addresses, locations of other kinds). */
 bool ps_expression_copy(const Dwarf_Op *ops, size_t n, struct ps_op *out, size_t room);

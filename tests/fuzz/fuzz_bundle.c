@@ -1,11 +1,13 @@
 /* fuzz_bundle.c - a section of feature PD_SYMBOLS: within the budget, each address finds one of the
- * functions of its image, each inlined function has a name, a file and an end of its callers, and
- * what was read is the same after it is written and read again. */
+ * functions of its image, each inlined function has a name, a file and an end of its callers, each
+ * row of call frame information stays within its operations, and what was read is the same after it
+ * is written and read again. */
 #include "bundle/bundle.h"
 
 #include <string.h>
 
 #include "harness.h"
+#include "unwind/rows.h"
 
 static void check_text(const struct ps_bundle_texts *texts, uint32_t number)
 {
@@ -37,9 +39,43 @@ static void check_calls(const struct ps_bundle_image *image)
 	}
 }
 
+static void check_location(const struct ps_row *row, const struct ps_location *l)
+{
+	FUZZ_ASSERT(l->first + l->count <= row->nr_ops && l->reg < PS_MAX_REGISTERS,
+		    "a location outside of its row");
+}
+
+static void check_row(struct pd_bytes bytes, const struct ps_arch *arch)
+{
+	static struct ps_row row, again;
+	uint8_t written[PS_ROW_BYTES_MAX];
+	size_t n;
+
+	if (ps_row_decode(bytes, arch, &row) != PS_END_NONE)
+		return;
+	check_location(&row, &row.cfa);
+	for (unsigned int i = 0; i < arch->nr_registers; i++)
+		check_location(&row, &row.at[i]);
+	n = ps_row_encode(&row, PS_END_NONE, arch, written);
+	FUZZ_ASSERT(!n || (ps_row_decode((struct pd_bytes){ written, n }, arch, &again) ==
+			   PS_END_NONE && again.signal == row.signal),
+		    "what is written can't be read");
+}
+
+static void check_rows(const struct ps_bundle_image *image)
+{
+	for (size_t i = 0; i < image->nr_rows && i < 64; i++) {
+		check_row(image->rows[i], ps_arch_find(EM_X86_64, PS_ABI_64));
+		check_row(image->rows[i], ps_arch_find(EM_AARCH64, PS_ABI_64));
+	}
+	for (size_t i = 0; i < image->nr_unwound; i++)
+		FUZZ_ASSERT(image->unwound_rows[i] < image->nr_rows, "no row");
+}
+
 static void check_image(const struct ps_bundle_image *image)
 {
 	check_calls(image);
+	check_rows(image);
 	for (size_t i = 0; i < image->nr && i < 64; i++) {
 		const uint64_t time = image->times ? image->times[i] : 0;
 

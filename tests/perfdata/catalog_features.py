@@ -108,10 +108,11 @@ SECTIONS = {
                                    (0x2000, 0x402000, 11, b"")], [0x1001, 0x1010, 0x2004],
                                   [0, 0, 1], [], [(b"f",), (b"_ZN1g1hEv",)], [(b"/a.c",)],
                                   [(1, 1, 7, 0), (2, 0, 0, 1)], [0, 2, 0], [3, 0, 9],
-                                  [1, 0, 1]),
+                                  [1, 0, 1], [(b"\0\4\7\x10\0\0\0",), (b"\2",)],
+                                  [0x1001, 0x1007], [1, 0]),
                                  (7, 0, b"", b"", [(0x7000, 2**64 - 1, 0, b"jitted")], [0x7004],
-                                  [0], [123], [], [], [], [], [], [])], version=2),
-                   {"version": 2, "images[0]": {
+                                  [0], [123], [], [], [], [], [], [], [], [], [])], version=3),
+                   {"version": 3, "images[0]": {
                        "pid": -1, "ino": 99, "path": "/bin/app", "build_id": "010203",
                        "functions": [{"base": "0x1000", "extent": "0xffffffffffffffff", "why": 0,
                                       "name": "main"},
@@ -123,7 +124,9 @@ SECTIONS = {
                        "calls": [{"name": 1, "file": 1, "line": 7, "caller": 0},
                                  {"name": 2, "file": 0, "line": 0, "caller": 1}],
                        "nr_inlined": 3, "inlined": [0, 2, 0],
-                       "nr_lines": 3, "lines": [3, 0, 9], "line_files": [1, 0, 1]},
+                       "nr_lines": 3, "lines": [3, 0, 9], "line_files": [1, 0, 1],
+                       "unwind_rows": [{"row": "00040710000000"}, {"row": "02"}],
+                       "nr_unwound": 2, "unwound": ["0x1001", "0x1007"], "unwound_rows": [1, 0]},
                     "images[1].times": [123]}),
 }
 # Sections that are not written as HEADER_FEATURE.

@@ -190,7 +190,11 @@ pd_symbols = Feature("PD_SYMBOLS", U32("version cut"), List(
        List(4, "calls", U32("name file line caller")),
        Count(4, "inlined"), Numbers(4, "inlined"),
        Count(4, "lines"), Numbers(4, "lines"),
-       Numbers(4, "line_files", _length("nr_lines")))), version=1, cut=0)
+       Numbers(4, "line_files", _length("nr_lines"))),
+    If(lambda values, _: values["version"] >= 3,
+       List(4, "unwind_rows", Count(4, "row"), Bytes("row")),
+       Count(4, "unwound"), Numbers(8, "unwound"),
+       Numbers(4, "unwound_rows", _length("nr_unwound")))), version=1, cut=0)
 
 
 def bpf_prog_info(programs):

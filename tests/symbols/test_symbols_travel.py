@@ -1,6 +1,8 @@
 """Names that travel in the recording: precord --symbols and feature PD_SYMBOLS."""
+import collections
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -66,6 +68,43 @@ int main(void)
 """
 
 
+STACKS = r"""
+#include <stdlib.h>
+#include <string.h>
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+__attribute__((noinline)) static int sort(unsigned n)
+{
+	int *values = malloc(n * sizeof(*values));
+	unsigned seed = 1;
+	for (unsigned i = 0; i < n; i++)
+		values[i] = rand_r(&seed);
+	qsort(values, n, sizeof(*values), compare);
+	n = values[n / 2];
+	free(values);
+	return n;
+}
+__attribute__((noinline)) static int aligned(int n)
+{
+	char space[n + 1] __attribute__((aligned(64)));
+	memset(space, n, n);
+	return sort(20000) + space[n / 2];
+}
+__attribute__((noinline)) static int deep(int n)
+{
+	char frame[100];
+	memset(frame, n, sizeof(frame));
+	return n ? deep(n - 1) + frame[n % 100] : aligned(50);
+}
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 60; i++)
+		sum += deep(i % 30);
+	return sum == 1;
+}
+"""
+
+
 # --- a recording that is carried away -----------------------------------------------------------
 
 @pytest.fixture(scope="module")
@@ -90,9 +129,27 @@ def inlining(tmp_path_factory):
     return top
 
 
+@pytest.fixture(scope="module")
+def unwound(tmp_path_factory):
+    """A program without frame pointers, and its recording with copied stacks: some are cut, and one
+    function has its caller's stack pointer in memory only."""
+    top = tmp_path_factory.mktemp("unwound")
+    (top / "p.c").write_text(STACKS)
+    subprocess.run(["gcc", "-g", "-O2", "-o", top / "app",
+                    top / "p.c"], check=True)
+    named_recording.record(top / "p.data", "-F", "1000", "--call-graph", "dwarf,2048", "--",
+                           top / "app")
+    return top
+
+
 def frames(lines):
     return [json.dumps(line["frames"]) for line in map(json.loads, lines.splitlines())
             if line.get("type") == "SAMPLE"]
+
+
+def ends(lines):
+    return [line["stack_end"] for line in map(json.loads, lines.splitlines())
+            if "stack_end" in line]
 
 
 def decode(path, *options):
@@ -169,7 +226,8 @@ def test_inlined_functions_and_lines_travel(away, options, inlining, tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot")
 @pytest.mark.parametrize("made, options", [
-    ("recorded", []), ("recorded", ["--no-inline"]), ("inlining", []), ("inlining", ["--lines"])],
+    ("recorded", []), ("recorded", ["--no-inline"]), ("inlining", []), ("inlining", ["--lines"]),
+    ("unwound", []), ("unwound", ["--no-inline"])],
     ids=lambda value: "".join(value))
 def test_in_an_empty_root(made, options, request, tmp_path):
     """Functions of libraries and of the kernel, too."""
@@ -181,6 +239,34 @@ def test_in_an_empty_root(made, options, request, tmp_path):
                           stdout=subprocess.PIPE, check=True)
     assert frames(done.stdout) == home
     assert any('"symbol": "__libc_start_' in line for line in home)
+    assert ends(done.stdout) == ends(decode(path, *options))
+    if made == "unwound":
+        found = collections.Counter(ends(done.stdout))
+        assert found["BOTTOM"] > 10 and found["STACK_CUT"] > 10, found
+
+
+@pytest.mark.sanitize
+def test_damaged_rows(unwound, run_pdecode, tmp_path):
+    """Rows that anyone may have written: chains end, or are others."""
+    document = json.loads(run_pdecode([unwound / "p.data"]).stdout)
+    images = document["features"]["PD_SYMBOLS"]["images"]
+    home, chance = frames(decode(unwound / "p.data")), random.Random(2)
+    (unwound / "app").rename(unwound / "away")
+    try:
+        assert frames(decode(unwound / "p.data")) == home
+        for turn in range(12):
+            for row in (row for image in images for row in image["unwind_rows"]):
+                data = bytearray.fromhex(row["row"])
+                for _ in range(chance.randrange(3)):
+                    data[chance.randrange(len(data))] = chance.randrange(256 if turn % 2 else 7)
+                row["row"] = data.hex()
+            done = subprocess.run([TOOLS / "pencode", "-o", tmp_path / "damaged.data", "-"],
+                                  input=json.dumps(document).encode(), stderr=subprocess.PIPE)
+            assert done.returncode == 0, done.stderr
+            done = run_pdecode(["-f", "jsonl", "--symbols", tmp_path / "damaged.data"])
+            assert done.returncode == 0 and len(frames(done.stdout)) == len(home), done.stderr
+    finally:
+        (unwound / "away").rename(unwound / "app")
 
 
 def test_the_file_comes_back(recorded, tmp_path):
@@ -375,5 +461,6 @@ def test_damage(version, travel):
 @pytest.mark.sanitize
 def test_a_later_version(travel):
     """Its layout is not known."""
-    images = [with_calls([(1, 1, 5, 0)], [1, 0])]
-    assert travel.frames([mapped(), hit(0x10010)], images, version=3)[0]["why"] == "NO_FILE"
+    images = [(*with_calls([(1, 1, 5, 0)], [1, 0]), [], [], [])]
+    assert travel.frames([mapped(), hit(0x10010)], images, version=3)[0]["symbol"] == "f"
+    assert travel.frames([mapped(), hit(0x10010)], images, version=4)[0]["why"] == "NO_FILE"
