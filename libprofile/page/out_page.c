@@ -113,6 +113,8 @@ static void add_facts(struct page *page)
 static void add_json(struct page *page)
 {
 	const struct pp_write *o = &page->out->o;
+	static const char *const views[] = { "", "\"view\":\"icicle\",", "\"view\":\"callers\",",
+					     "\"view\":\"time\"," };
 	const struct pp_weigher *w = &page->out->p->events[o->event].weigher;
 	struct pp_packing *k = &page->packing;
 	char text[64];
@@ -128,9 +130,8 @@ static void add_json(struct page *page)
 	if (o->theme != PP_THEME_OF_SYSTEM)
 		pp_pack_text(k, o->theme == PP_THEME_DARK ? "\"theme\":\"dark\"," :
 			     "\"theme\":\"light\",");
-	if (o->view != PP_VIEW_FLAME)
-		pp_pack_text(k, o->view == PP_VIEW_ICICLE ? "\"view\":\"icicle\"," :
-			     "\"view\":\"callers\",");
+	if ((size_t)o->view < sizeof(views) / sizeof(*views))
+		pp_pack_text(k, views[o->view]);
 	add_facts(page);
 	pp_pack_text(k, ",");
 	pp_pack_threads(k, &page->times);

@@ -96,6 +96,7 @@ def test_the_view_of_the_command_is_the_first(drive, tmp_path):
     data = recording(tmp_path / "perf.data")
     assert drive(data, steps, "--callers") == ["callers", "", "flame", "#v=flame"]
     assert drive(data, steps, "--inverted") == ["icicle", "", "flame", "#v=flame"]
+    assert drive(data, steps, "--heatmap") == ["time", "", "flame", "#v=flame"]
     assert drive(data, steps, "--callers", link="#v=flame")[0] == "flame"
 
 

@@ -206,3 +206,14 @@ def test_the_facts_count_cut_copies_of_stacks():
     facts = page(preport("-f", "flamegraph", path, symbols=()))[0]["facts"]
     samples, cut = re.search(r"(\d+) samples .* (\d+) stacks cut", facts).groups()
     assert int(samples) == int(cut) > 10        # its program is not here
+
+
+def test_the_view_that_is_asked_for_is_in_the_file(write):
+    path = write("x", known())
+    assert [page(preport("-f", "flamegraph", *view, path))[0].get("view") for view in (
+        [], ["--inverted"], ["--callers"], ["--heatmap"])] == [None, "icicle", "callers", "time"]
+    for wrong in (["-f", "svg", "--heatmap"], ["--heatmap"], ["-f", "folded", "--heatmap"],
+                  ["-f", "flamegraph", "--heatmap", "--callers"],
+                  ["-f", "flamegraph", "--inverted", "--callers"],
+                  ["-f", "flamegraph", "--heatmap", "--base", path]):
+        preport(*wrong, path, status=2)

@@ -424,3 +424,15 @@ def test_the_table_agrees_with_folded(file):
 
 def test_enough_captures_were_looked_at():
     assert len(CAPTURES) > 40
+
+
+@pytest.mark.parametrize("option, instead", [
+    ("--stdio", "-f"), ("--call-graph=caller", "-g caller"), ("--symfs=/", "--sysroot"),
+    ("--json", "-f json"), ("-t,", "-f csv"), ("--hierarchy", "-f tree"), ("-D", "pdecode")])
+def test_options_of_perf_report_name_ours(option, instead):
+    done = subprocess.run([TOOLS / "preport", option], capture_output=True, text=True)
+    assert done.returncode == 2 and instead in done.stderr.split(":", 2)[2]
+
+
+def test_inlined_functions_are_left_out_if_told_so(recording):
+    assert preport("--inline", "--no-inline", recording) == preport(recording)

@@ -47,6 +47,8 @@ static enum pp_view choose_view(const struct choices *c)
 {
 	if (c->s->inverted)
 		return PP_VIEW_ICICLE;
+	if (c->s->heatmap)
+		return PP_VIEW_TIME;
 	return c->s->callers ? PP_VIEW_CALLERS : PP_VIEW_FLAME;
 }
 
@@ -165,9 +167,11 @@ static enum cli_exit prepare_stacks(struct choices *c)
 				 "flamegraph");
 	if (c->s->inverted && !is_picture)
 		return cli_usage(&preport, "'--inverted' is for -f svg and flamegraph");
-	if (c->s->inverted && c->s->callers && format == PP_FLAMEGRAPH)
-		return cli_usage(&preport, "the page shows '--callers' or '--inverted' first, "
-				 "not both");
+	if (c->s->heatmap && (format != PP_FLAMEGRAPH || c->s->base))
+		return cli_usage(&preport, "'--heatmap' is for -f flamegraph, without '--base'");
+	if (format == PP_FLAMEGRAPH && c->s->inverted + c->s->callers + c->s->heatmap > 1)
+		return cli_usage(&preport, "the page shows one of '--callers', '--inverted' and "
+				 "'--heatmap' first");
 	if (c->s->min && !is_picture && !is_folded)
 		return cli_usage(&preport, "'--min' is for -f folded, svg and flamegraph; "
 				 "'--percent-limit' for top and tree");

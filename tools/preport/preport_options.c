@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE, compressed if its name ends in .gz (default: standard "
 		   "output)"),
-	CLI_CHOICE('f', "format", NULL, settings, format, format_words,
+	CLI_CHOICE('f', "format", "FORMAT", settings, format, format_words,
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
 		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
 		   "table of functions; svg: a flame graph for documents; callgrind: for "
@@ -115,6 +115,9 @@ static const struct cli_option options[] = {
 		 "in -f tree, folded, svg and flamegraph"),
 	CLI_FLAG(0, "inverted", settings, inverted,
 		 "the root above, in -f svg and flamegraph: an icicle graph"),
+	CLI_FLAG(0, "heatmap", settings, heatmap,
+		 "the page of -f flamegraph shows when samples were taken first: a heat map, whose "
+		 "ranges can be chosen, and the stacks of each thread"),
 	CLI_OPTIONAL(0, "annotate", "k,j,i", settings, annotate, "k,j,i",
 		     "suffixes in -f folded: _[k] for functions of the kernel, _[j] of a JIT "
 		     "compiler, _[i] inlined ones"),
@@ -145,8 +148,9 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Names"),
 	CLI_FLAG(0, "no-symbols", settings, no_symbols,
 		 "no names of functions, and open no files for them"),
-	CLI_FLAG(0, "inline", settings, inlines,
-		 "functions that are inlined, too: reads debug information, which takes longer"),
+	CLI_SWITCH(0, "inline", settings, inlines,
+		   "functions that are inlined, too: reads debug information, which takes longer "
+		   "(default no)"),
 	CLI_FLAG(0, "lines", settings, lines,
 		 "source files and lines, too, for -f callgrind, pprof, firefox, flamegraph and "
 		 "-s srcline; reads more debug information"),
@@ -158,6 +162,28 @@ static const struct cli_option options[] = {
 		   "output is the same"),
 	LIMIT_OPTIONS(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
+	/* of perf report and perf script */
+	CLI_REFUSED(0, "stdio", "the output is always text, see -f for other formats"),
+	CLI_REFUSED(0, "tui", "-f flamegraph --open is interactive"),
+	CLI_REFUSED(0, "gtk", "-f flamegraph --open is interactive"),
+	CLI_REFUSED(0, "call-graph", "try -g caller or -g callee"),
+	CLI_REFUSED('G', "hide-call-graph", "in a table calls are shown with -g only"),
+	CLI_REFUSED(0, "hierarchy", "try -f tree --group comm"),
+	CLI_REFUSED(0, "symfs", "try --sysroot DIR"),
+	CLI_REFUSED(0, "no-demangle", "names are demangled; pdecode has --linkage-names"),
+	CLI_REFUSED(0, "csv", "try -f csv"),
+	CLI_REFUSED(0, "json", "try -f json"),
+	CLI_REFUSED('t', "field-separator", "try -f csv"),
+	CLI_REFUSED(0, "show-nr-samples", "tables always have the samples; --weight samples has "
+		    "shares of them"),
+	CLI_REFUSED(0, "show-total-period", "-f csv and json have periods"),
+	CLI_REFUSED(0, "header-only", "try pdecode --header-only"),
+	CLI_REFUSED('D', "dump-raw-trace", "try pdecode"),
+	CLI_REFUSED(0, "stats", "try pdecode -f stats"),
+	CLI_REFUSED(0, "tasks", "try pdecode, or pquery 'select * from tasks'"),
+	CLI_REFUSED('b', "branch-stack", "try pdecode"),
+	CLI_REFUSED(0, "mem-mode", "try pdecode or pquery"),
+	CLI_REFUSED(0, "ignore-vmlinux", "no kernel is read unless -k names it"),
 	CLI_END
 };
 
@@ -183,8 +209,7 @@ static const struct cli_note examples[] = {
 
 static const struct cli_note exits[] = {
 	{ "0", "success" },
-	{ "1", "parts of the recording are damaged, or did not fit into --memory, see standard "
-	       "error; the rest is there" },
+	{ "1", "parts are damaged or did not fit into --memory, see standard error" },
 	{ "2", "the command line is wrong" },
 	{ "3", "the input can't be opened or is no perf.data file" },
 	{ "4", "the output or a temporary file could not be written, or memory is short" },

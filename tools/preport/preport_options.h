@@ -19,7 +19,7 @@ struct settings {
 	struct cli_list inputs, limits;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
-	bool children, callers, inverted, addrs, no_symbols, inlines, lines, verbose;
+	bool children, callers, inverted, heatmap, addrs, no_symbols, inlines, lines, verbose;
 };
 
 extern const struct cli_tool preport;

@@ -276,6 +276,7 @@ enum pp_view {
 	PP_VIEW_FLAME,
 	PP_VIEW_ICICLE,		/* the root above */
 	PP_VIEW_CALLERS,
+	PP_VIEW_TIME,		/* a heat map and the stacks of each thread, if samples are kept */
 };
 
 /* Functions that have a suffix in folded stacks: _[k], _[j], _[i]. */
