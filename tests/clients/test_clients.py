@@ -15,7 +15,9 @@ import zlib
 import pytest
 
 from conftest import ROOT, TIMEOUT, TOOLS
-from known_recording import build_program, recorded
+from known_recording import CLOCK, EXEC, Recording, build_program, recorded
+from perfdata import records as r
+from perfdata.sample import sample_id
 from profiles import preport
 
 CLIENTS = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent")
@@ -128,8 +130,8 @@ print(json.dumps({
 
 # --- Firefox Profiler -----------------------------------------------------------------------------
 
-def functions_in_the_profiler(client, path, folder):
-    """The functions of the first thread. The client's server is started here: the client itself
+def ask_the_profiler(client, path, folder, *question):
+    """What it says of the first thread. The client's server is started here: the client itself
     gives up after half a second."""
     env = {**os.environ, "PROFILER_CLI_SESSION_DIR": str(folder)}
     server = subprocess.Popen([client, "--daemon", path, "--session", "one"], env=env,
@@ -140,8 +142,7 @@ def functions_in_the_profiler(client, path, folder):
         while not (log.exists() and "loaded successfully" in log.read_text()):
             assert time.monotonic() < deadline and server.poll() is None, "no session"
             time.sleep(0.2)
-        return json.loads(run(client, "thread", "functions", "--json", "--session", "one",
-                              env=env))["functions"]
+        return json.loads(run(client, *question, "--json", "--session", "one", env=env))
     finally:
         server.terminate()
         server.wait(TIMEOUT)
@@ -155,9 +156,36 @@ def test_the_firefox_profiler_shows_shares(recording, tmp_path, name):
     weight = [] if name.endswith("gz") else ["--weight=samples"]     # it reads no others
     preport("-o", path, *weight, recording, symbols=())
     shares = {row["name"]: round(row["selfPercentage"], 1)
-              for row in functions_in_the_profiler(client, path, tmp_path)}
+              for row in ask_the_profiler(client, path, tmp_path, "thread", "functions")[
+                  "functions"]}
     want = {"leaf": 50.0, "main": 50.0} if weight else {"leaf": 71.4, "main": 28.6}
     assert {key: shares[key] for key in want} == want
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """A thread that waits for 100 ms of 114."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.sample(2 * MS, 10, MS, 0x1010)
+    for time, misc in ((13, 1 << 13), (113, 0)):
+        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time * MS,
+                                                            identifier=1)))
+    it.sample(116 * MS, 10, MS, 0x1010)
+    (tmp_path / "perf.data").write_bytes(it.file())
+    return tmp_path / "perf.data"
+
+
+def test_the_firefox_profiler_shows_a_timeline(waiting, tmp_path):
+    client = MODULES / ".bin" / "profiler-cli"
+    need("node", client)
+    rows = ask_the_profiler(client, written(waiting, "app.trace.json.gz"), tmp_path, "thread",
+                            "markers")["byType"]
+    longest = {row["markerName"]: row["durationStats"]["max"] for row in rows if row["isInterval"]}
+    assert longest["blocked"] == pytest.approx(100, abs=1e-3)
+    assert set(longest) == {"blocked", "running"}
+    assert {row["markerName"]: row["count"] for row in rows}["cpu-clock"] == 2
 
 
 # --- speedscope -----------------------------------------------------------------------------------
@@ -169,12 +197,11 @@ def test_speedscopes_schema(recording):
     jsonschema.validate(json.loads(written(recording, "app.speedscope.json").read_text()), schema)
 
 
-@pytest.mark.parametrize("name", ["app.speedscope.json", "app.pb.gz", "app.callgrind",
-                                  "app.folded"])
-def test_speedscope_shows_shares(recording, tmp_path, name):
+def rows_of_speedscope(path, tmp_path, wanted):
+    """The text of its list of functions, which has the word."""
     page = MODULES / "speedscope/dist/release/index.html"
     need("chromium", page)
-    path = written(recording, name)
+    name = path.name
     script = tmp_path / "load.js"
     data = base64.b64encode(path.read_bytes()).decode()
     script.write_text(f"speedscope.loadFileFromBase64({json.dumps(name)}, {json.dumps(data)})")
@@ -186,10 +213,25 @@ def test_speedscope_shows_shares(recording, tmp_path, name):
                    "--virtual-time-budget=30000", "--dump-dom",
                    f"file://{page}#localProfilePath={script}&view=sandwich")
         rows = " ".join(re.sub(r"<style.*?</style>|<[^>]*>", " ", text, flags=re.S).split())
-        if "leaf" in rows:
+        if wanted in rows:
             break
+    return rows
+
+
+@pytest.mark.parametrize("name", ["app.speedscope.json", "app.speedscope.json.gz", "app.pb.gz",
+                                  "app.callgrind", "app.folded", "app.collapsedstack.txt"])
+def test_speedscope_shows_shares(recording, tmp_path, name):
+    rows = rows_of_speedscope(written(recording, name), tmp_path, "leaf")
     assert re.search(r"\(71%\) \S+ \(71%\) leaf", rows), rows[-500:]
     assert re.search(r"\(100%\) \S+ \(29%\) main", rows), rows[-500:]
+
+
+def test_speedscope_shows_a_timeline_and_text(waiting, tmp_path):
+    rows = rows_of_speedscope(written(waiting, "app.trace.json.gz"), tmp_path, "blocked")
+    assert re.search(r"100\.00ms \(88%\) blocked 14\.00ms \(12%\) \S+ \(12%\) running", rows), rows
+    # the time to the neighbors of a sample is its own there
+    rows = rows_of_speedscope(written(waiting, "app.linux-perf.txt"), tmp_path, "100%")
+    assert re.search(r"114\.00ms \(100%\) 114\.00ms \(100%\) \S+ \(/bin/app\)", rows), rows
 
 
 # --- callgrind ------------------------------------------------------------------------------------
