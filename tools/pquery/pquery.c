@@ -18,13 +18,14 @@
 #include "pquery/pquery_names.h"
 #include "pquery/pquery_prompt.h"
 #include "pquery/pquery_rows.h"
+#include "pquery/pquery_save.h"
 #include "process/progress.h"
 #include "sandbox/sandbox.h"
 
 enum { ERRORS_SHOWN = 5, DEFAULT_MEMORY = 256 << 20 };
 
 struct settings {
-	const char *output, *max_output, *sandbox;
+	const char *output, *save, *max_output, *sandbox;
 	unsigned int format;
 	uint64_t memory;
 	bool has_names, verbose;
@@ -38,6 +39,8 @@ static const struct cli_option options[] = {
 		   "with an object for each row (default table)"),
 	CLI_STRING('o', "output", "FILE", settings, output,
 		   "write to FILE (default: standard output)"),
+	CLI_STRING(0, "save", "FILE", settings, save,
+		   "write all tables to FILE, a SQLite database; takes no SQL"),
 	CLI_GROUP("Names"),
 	CLI_FLAG(0, "symbols", settings, has_names,
 		 "fill the table symbols with the functions of each frame, and unwind copied "
@@ -66,6 +69,7 @@ static const struct cli_note examples[] = {
 	{ "pquery --symbols \"select function, count(*) as n from samples join symbols using "
 	  "(frame) where depth = 0 group by function order by n desc\" perf.data",
 	  "Functions that took the time, first the worst." },
+	{ "pquery --save tables.db perf.data", "All tables, for sqlite3 and other programs." },
 	{ "pquery .schema samples", "The columns of a table; .schema alone: of all." },
 	{ "pquery perf.data", "A prompt, with .tables, .schema and .examples." },
 	{ NULL, NULL }
@@ -119,6 +123,7 @@ struct run {
 	struct input *inputs;
 	size_t nr_inputs;
 	struct output out;
+	struct save save;
 	struct rows rows;
 	struct progress progress;
 	uint64_t done;			/* bytes of the pass */
@@ -353,10 +358,31 @@ static enum cli_exit check_sql(struct run *run)
 	return code == SQLITE_OK ? CLI_OK : fail_query(run, code);
 }
 
+static enum cli_exit save_tables(struct run *run)
+{
+	int code = sqlite3_set_authorizer(run->db, NULL, NULL);
+
+	if (code == SQLITE_OK)
+		code = save_attach(&run->save, run->db);
+	for (size_t i = 0; code == SQLITE_OK && pq_table_at(i); i++) {
+		progress_start(&run->progress, 0);
+		code = save_table(run->db, pq_table_at(i)->name);
+	}
+	progress_end(&run->progress);
+	if (code == SQLITE_OK)
+		return CLI_OK;
+	if (!run->save.error)
+		return fail_query(run, code);
+	cli_error(&tool, "%s: %s", run->out.name, strerror(run->save.error));
+	return CLI_OUTPUT;
+}
+
 static enum cli_exit answer(struct run *run)
 {
 	const struct prompt prompt = { &tool, &run->out, run_sql, run };
 
+	if (run->s->save)
+		return save_tables(run);
 	if (!run->sql)
 		return prompt_read(&prompt);
 	if (prompt_is_command(run->sql))
@@ -379,6 +405,7 @@ static enum cli_exit query(void *ctx)
 	if (status == CLI_OK && run->errors.nr)
 		status = CLI_ERRORS;
 	sqlite3_close_v2(run->db);
+	save_close(&run->save);
 	pq_database_free(&run->database);
 	query_names_close(&run->names);
 	return output_close(&run->out, status);
@@ -394,7 +421,8 @@ static enum cli_exit open_database(struct run *run)
 	tzset();
 	sqlite3_hard_heap_limit64((sqlite3_int64)(run->s->memory ? run->s->memory :
 						  DEFAULT_MEMORY));
-	if (sqlite3_open_v2(":memory:", &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY,
+	/* A database that is attached gets the same flags. */
+	if (sqlite3_open_v2(":memory:", &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI,
 			    NULL) != SQLITE_OK ||
 	    sqlite3_exec(run->db, "pragma temp_store = memory", NULL, NULL, NULL) != SQLITE_OK) {
 		cli_error(&tool, "SQLite can't be started: %s", sqlite3_errmsg(run->db));
@@ -418,6 +446,19 @@ static enum cli_exit open_input(struct run *run, struct input *in)
 	return CLI_OK;
 }
 
+static enum cli_exit open_output(struct run *run)
+{
+	const char *path = run->s->save ? run->s->save : run->s->output;
+	const enum cli_exit status = output_open(&run->out, &tool, path,
+						 run->nr_inputs ? run->inputs[0].path : NULL);
+
+	if (status != CLI_OK || !run->s->save || !save_open(&run->save, run->out.fd))
+		return status;
+	cli_error(&tool, "%s: %s", run->out.name, errno == EINVAL ?
+		  "a database needs a regular file" : strerror(errno));
+	return CLI_OUTPUT;
+}
+
 static enum cli_exit open_files(struct run *run)
 {
 	enum cli_exit status = CLI_OK;
@@ -425,8 +466,7 @@ static enum cli_exit open_files(struct run *run)
 	for (size_t i = 0; i < run->nr_inputs && status == CLI_OK; i++)
 		status = open_input(run, &run->inputs[i]);
 	if (status == CLI_OK)
-		status = output_open(&run->out, &tool, run->s->output,
-				     run->nr_inputs ? run->inputs[0].path : NULL);
+		status = open_output(run);
 	return status == CLI_OK ? open_database(run) : status;
 }
 
@@ -468,7 +508,9 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 		run->sql = *operands++;
 	while (operands[n])
 		n++;
-	if (!n && !run->sql && !isatty(STDIN_FILENO))
+	if (run->s->save && run->sql)
+		return cli_usage(&tool, "'--save' writes all tables: it takes no SQL");
+	if (!n && !run->sql && !run->s->save && !isatty(STDIN_FILENO))
 		return cli_usage(&tool, "standard input has the SQL: name the FILE");
 	run->inputs = calloc(n + 1, sizeof(*run->inputs));
 	if (!run->inputs) {
@@ -478,13 +520,21 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 	for (size_t i = 0; i < n + !n; i++)
 		input_choose(&run->inputs[i], operands[i]);
 	run->nr_inputs = n || !run->sql || !prompt_is_command(run->sql) ? n + !n : 0;
-	for (size_t i = 0; i < run->nr_inputs && !run->sql; i++)
+	for (size_t i = 0; i < run->nr_inputs && !run->sql && !run->s->save; i++)
 		if (strcmp(run->inputs[i].path, "-") == 0)
 			return cli_usage(&tool, "standard input has the SQL: it can't be the "
 					 "recording, too");
 	if (run->s->symbols.file && run->nr_inputs > 1)
 		return cli_usage(&tool, "'--symbols-file' has the names of one recording, not of "
 				 "%zu", run->nr_inputs);
+	return CLI_OK;
+}
+
+static enum cli_exit check_save(const struct settings *s)
+{
+	if (s->save && (s->output || s->format != ROWS_TABLE))
+		return cli_usage(&tool, "'--save' names the file of the database: '--%s' does not "
+				 "apply", s->output ? "output" : "format");
 	return CLI_OK;
 }
 
@@ -501,7 +551,7 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .format = ROWS_TABLE };
 	char **operands = cli_parse(&tool, argc, argv, &s);
-	struct run run = { .s = &s, .out = OUTPUT_CLOSED,
+	struct run run = { .s = &s, .out = OUTPUT_CLOSED, .save = { .fd = -1 },
 			   .errors = { &tool, ERRORS_SHOWN, s.verbose, 0 } };
 	enum cli_exit status = sandbox_check(&tool, s.sandbox);
 
@@ -509,6 +559,8 @@ int main(int argc, char **argv)
 				  .before = before_rows, .ctx = &run };
 	if (status == CLI_OK)
 		status = check_names(&s);
+	if (status == CLI_OK)
+		status = check_save(&s);
 	if (status == CLI_OK)
 		status = max_output_read(&tool, s.max_output, &run.max_output);
 	if (status == CLI_OK)
