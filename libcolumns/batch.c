@@ -305,9 +305,97 @@ void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text)
 		append_text(b, &b->arrays[column], text);
 }
 
-void pc_end_row(struct pc_batch *b)
+/* --- several rows at once --- */
+
+/* Appends n values that the caller sets, or returns NULL: they are not wanted, or there is no
+ * memory. */
+static uint8_t *append_values(struct pc_batch *b, unsigned int column, size_t n)
 {
-	b->rows++;
+	struct pc_array *a = &b->arrays[column];
+	uint8_t *to;
+
+	if (!a->is_on)
+		return NULL;
+	catch_up(b, a);
+	append_bytes(&a->valid, 1, n);
+	a->rows += n;
+	to = pd_buf_reserve(&a->values, n * a->width);
+	if (to && !a->valid.failed)
+		a->values.size += n * a->width;
+	return a->valid.failed ? NULL : to;
+}
+
+/* Makes the i-th of the last n rows NULL. */
+static void remove_value(struct pc_array *a, size_t i, size_t n)
+{
+	a->valid.data[a->rows - n + i] = 0;
+	a->nulls++;
+	memset(a->values.data + (a->rows - n + i) * a->width, 0, a->width);
+}
+
+void pc_append_rows(struct pc_batch *b, unsigned int column, const void *values, size_t n)
+{
+	uint8_t *to = append_values(b, column, n);
+
+	if (to)
+		memcpy(to, values, n * b->arrays[column].width);
+}
+
+void pc_append_numbers(struct pc_batch *b, unsigned int column, const uint32_t *numbers, size_t n)
+{
+	uint8_t *to = append_values(b, column, n);
+
+	if (!to)
+		return;
+	memcpy(to, numbers, n * sizeof(*numbers));
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] == PC_NONE)
+			remove_value(&b->arrays[column], i, n);
+}
+
+void pc_append_counts(struct pc_batch *b, unsigned int column, const uint64_t *counts, size_t n)
+{
+	uint8_t *to = append_values(b, column, n);
+
+	if (!to)
+		return;
+	memcpy(to, counts, n * sizeof(*counts));
+	for (size_t i = 0; i < n; i++)
+		if (counts[i] > INT64_MAX) {
+			remove_value(&b->arrays[column], i, n);
+			b->out_of_range++;
+		}
+}
+
+void pc_append_name_rows(struct pc_batch *b, unsigned int column, const char *name, size_t n)
+{
+	uint8_t *to = name ? append_values(b, column, n) : NULL;
+	uint32_t id;
+
+	if (!to)
+		return;
+	id = pc_texts_add_name(&b->arrays[column].texts, name);
+	b->failed |= id == PC_NONE;
+	for (size_t i = 0; i < n; i++)
+		memcpy(to + i * sizeof(id), &id, sizeof(id));
+}
+
+void pc_append_names(struct pc_batch *b, unsigned int column, const char *const *names, size_t n)
+{
+	uint8_t *to = append_values(b, column, n);
+	struct pc_array *a = &b->arrays[column];
+	uint32_t id = PC_NONE;
+
+	for (size_t i = 0; to && i < n; i++, to += sizeof(id)) {
+		if (!names[i]) {
+			remove_value(a, i, n);
+			continue;
+		}
+		if (!i || names[i] != names[i - 1])
+			id = pc_texts_add_name(&a->texts, names[i]);
+		b->failed |= id == PC_NONE;
+		memcpy(to, &id, sizeof(id));
+	}
 }
 
 void pc_batch_end(struct pc_batch *b)

@@ -99,8 +99,8 @@ size_t pc_nr_members(const struct pc_table *table, size_t column);
 void pc_append_int(struct pc_batch *b, unsigned int column, int64_t value);
 void pc_append_name(struct pc_batch *b, unsigned int column, const char *name);
 
-/* The functions below set a value of the row that pc_end_row() ends. A column that is not set is
- * NULL, or 0, "" or an empty list if it cannot be. */
+/* The functions below set a value of the row after the last of `rows`, whose increment ends it. A
+ * column that is not set is NULL, or 0, "" or an empty list if it cannot be. */
 static inline void pc_set_int(struct pc_batch *b, unsigned int column, int64_t value)
 {
 	if (b->arrays[column].is_on)
@@ -133,14 +133,22 @@ static inline void pc_set_name(struct pc_batch *b, unsigned int column, const ch
 		pc_append_name(b, column, name);
 }
 
+/* Set values of the n rows that follow, all of them valid, as an array of the column's width. */
+void pc_append_rows(struct pc_batch *b, unsigned int column, const void *values, size_t n);
+/* The same with numbers of PC_INT32; PC_NONE is NULL. */
+void pc_append_numbers(struct pc_batch *b, unsigned int column, const uint32_t *numbers, size_t n);
+/* The same as pc_set_count() n times. */
+void pc_append_counts(struct pc_batch *b, unsigned int column, const uint64_t *counts, size_t n);
+/* The same as pc_set_name() n times, with one name or one each. */
+void pc_append_name_rows(struct pc_batch *b, unsigned int column, const char *name, size_t n);
+void pc_append_names(struct pc_batch *b, unsigned int column, const char *const *names, size_t n);
+
 /* Starts a list; its items follow. */
 void pc_set_list(struct pc_batch *b, unsigned int column);
 /* Starts a struct in a list; an item of each member follows. */
 void pc_add_struct(struct pc_batch *b, unsigned int column);
 void pc_add_item(struct pc_batch *b, unsigned int column, uint64_t item);
 void pc_add_text(struct pc_batch *b, unsigned int column, struct pd_bytes text);
-void pc_end_row(struct pc_batch *b);
-
 /* Makes the values of rows that were not set: must be called before a batch is read. */
 void pc_batch_end(struct pc_batch *b);
 

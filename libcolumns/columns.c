@@ -4,7 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_MEMORY = 256 << 20, MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20 };
+enum {
+	DEFAULT_MEMORY = 256 << 20,
+	MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20,	/* of a batch */
+	MAX_ENTRIES = 1 << 17,		/* bytes, of samples that are numbered together */
+};
+
+/* Returns whether one of two columns of samples is made. */
+static bool wants_any(const struct pc_columns *c, unsigned int one, unsigned int other)
+{
+	const struct pc_array *arrays = c->batches[PC_SAMPLES].arrays;
+
+	return arrays && (arrays[one].is_on || arrays[other].is_on);
+}
 
 static int init_batches(struct pc_columns *c)
 {
@@ -18,6 +30,13 @@ static int init_batches(struct pc_columns *c)
 		    pc_batch_init(&c->batches[i], pc_table_at(i), c->selection, &c->budget))
 			return -1;
 	c->has_trees = pc_wants(c, PC_SAMPLES) && pc_wants_trees(&c->batches[PC_SAMPLES]);
+	c->needs_records = pc_needs_records(&c->batches[PC_SAMPLES]);
+	c->wants_tasks = wants_any(c, PC_SAMPLES_COMM, PC_SAMPLES_MACHINE_PID);
+	c->wants_rest = wants_any(c, PC_SAMPLES_WEIGHT, PC_SAMPLES_CGROUP);
+	/* the numbers of frames depend on all stacks before them */
+	c->numbers_frames = pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
+			    pc_wants(c, PC_SYMBOLS) ||
+			    wants_any(c, PC_SAMPLES_FRAME, PC_SAMPLES_STACK);
 	return 0;
 }
 
@@ -34,7 +53,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 		return NULL;
 	memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
-	c->entries.budget = c->numbers.budget = c->first_times.budget = c->facts.budget =
+	c->numbers.budget = c->first_times.budget = c->facts.budget =
 		&c->budget;
 	c->leaders.budget = c->named.images.budget = &c->budget;
 	c->registers.lists.budget = c->registers.names.budget = &c->budget;
@@ -45,7 +64,14 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	if (c->max_bytes > c->budget.limit / 32)
 		c->max_bytes = (size_t)(c->budget.limit / 32);
 	pc_recents_init(&c->recents, &c->budget, c->budget.limit / 64);
-	if (!pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8) && !init_batches(c))
+	if (c->recents.threads)
+		c->numbered = pd_budget_alloc(&c->budget, PC_NR_PLACES * sizeof(*c->numbered));
+	c->samples.entries.budget = &c->budget;
+	c->samples.entries_limit = (size_t)(c->budget.limit / 64);
+	if (c->samples.entries_limit > MAX_ENTRIES)
+		c->samples.entries_limit = MAX_ENTRIES;
+	if ((c->numbered || !c->recents.threads) &&
+	    !pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8) && !init_batches(c))
 		return c;
 	pc_free(c);
 	return NULL;
@@ -61,7 +87,8 @@ void pc_free(struct pc_columns *c)
 	pc_recents_free(&c->recents);
 	pc_json_free(&c->json);
 	pd_tree_free(c->tree);
-	pd_buf_free(&c->entries);
+	pd_buf_free(&c->samples.entries);
+	pd_budget_free(&c->budget, c->numbered, PC_NR_PLACES * sizeof(*c->numbered));
 	pd_buf_free(&c->numbers);
 	pd_buf_free(&c->first_times);
 	pd_buf_free(&c->facts);
@@ -100,15 +127,30 @@ void pc_add_error(struct pc_columns *c, const struct pd_error *e)
 
 /* --- steps --- */
 
-static void add_item(struct pc_columns *c, const struct pd_fields *item)
+/* Adds the next record, or samples. */
+static void add_items(struct pc_columns *c)
 {
-	c->totals.records++;
-	if (c->o.filter && pd_filter_keeps(c->o.filter, pd_reader_record(c->reader, item)) != 1)
+	const struct pd_fields *item = &c->items[c->item];
+
+	if (item->type == PD_RECORD_SAMPLE) {
+		c->item += (int)pc_add_samples(c, item, (size_t)(c->nr_items - c->item));
 		return;
-	if (item->type == PD_RECORD_SAMPLE)
-		pc_add_sample(c, item);
-	else
+	}
+	c->item++;
+	c->totals.records++;
+	if (pc_keeps(c, item))
 		pc_add_record(c, item);
+}
+
+/* Returns whether records are in a decompressed stream: then their offset is not all of their
+ * place. The first one of a stream is at 0. */
+static bool are_inner(struct pc_columns *c)
+{
+	struct pd_moment at = { .inner = 0 };
+
+	if (c->nr_items > 0)
+		pd_record_moment(pd_reader_record(c->reader, &c->items[c->nr_items - 1]), &at);
+	return at.inner;
 }
 
 /* Values that had no place in their columns, as one error. */
@@ -165,6 +207,7 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 	c->nr_items = pd_reader_next_fields(c->reader, &batch, e);
 	if (c->o.on_read)
 		c->o.on_read(c->o.ctx, c->reader);
+	c->is_inner = are_inner(c);
 	if (c->nr_items >= 0)
 		return PC_STEP_MORE;
 	c->nr_items = 0;
@@ -190,7 +233,7 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
 enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
 {
 	if (c->item < c->nr_items)
-		add_item(c, &c->items[c->item++]);
+		add_items(c);
 	else if (c->nr_items)
 		return read_items(c, e);
 	else

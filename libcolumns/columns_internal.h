@@ -8,6 +8,7 @@
 #include "pd/tree.h"
 #include "recent.h"
 #include "registers.h"
+#include "samples.h"
 
 enum { PC_ITEMS = 256 };
 
@@ -27,6 +28,11 @@ enum { PC_WHYS = 32 };	/* more than enum pd_why has */
 struct pc_named {
 	uint64_t by_why[PC_WHYS];
 	struct pd_buf images;	/* struct pd_image_frames */
+};
+
+/* The numbers that a sample refers to. PC_NONE: none. */
+struct pc_numbered {
+	uint32_t frame, stack;
 };
 
 /* Records, events and features as lines of JSON in memory. */
@@ -51,18 +57,22 @@ struct pc_columns {
 	struct pc_json json;
 	struct pd_tree *tree;
 	bool has_trees;		/* pc_wants_trees() */
+	bool needs_records;	/* pc_needs_records() */
+	bool wants_tasks, wants_rest, numbers_frames;	/* of samples */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;
 	int refused;			/* what `flush` returned if not 0; -1: no memory */
 
 	struct pd_fields items[PC_ITEMS];	/* of the last batch of records */
 	int nr_items, item;
+	bool is_inner;		/* they are in a decompressed stream */
 	unsigned int ending;		/* tables of what is known at the end */
 	size_t end_row;
 
 	struct pd_location *stack;	/* of the last sample */
 	size_t stack_capacity;
-	struct pd_buf entries;		/* struct entry: of its chain */
+	struct pc_samples samples;	/* of the last batch of records */
+	struct pc_numbered *numbered;	/* of samples, by their slot in `recents` */
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
 	struct pd_buf facts;		/* enum pc_fact, a byte for each event */
@@ -78,8 +88,9 @@ enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };
 int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void *ctx,
 	     struct pd_error *e);
 
-/* Takes one record, or makes one row of those at the end. After PC_STEP_FAILED c->refused is not 0,
- * or else reading could not continue, *e says why, and the next step goes on to the end. */
+/* Takes a record, or samples, or makes one row of those at the end. After PC_STEP_FAILED c->refused
+ * is not 0, or else reading could not continue, *e says why, and the next step goes on to the
+ * end. */
 enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e);
 
 /* Makes a step, and a row of `errors` if reading cannot continue: *e is then set, and else not
@@ -93,6 +104,10 @@ int pc_run(struct pc_columns *c, struct pd_error *e);
 struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table);
 /* Ends the row, and the batch if it is full. */
 void pc_finish_row(struct pc_columns *c, struct pc_batch *b);
+/* The same for up to n rows, as many as *rows says. */
+struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table, size_t n,
+			       size_t *rows);
+void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows);
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b);
 /* Sets a value of the row: a number, or its name as a text. NULL is NULL. */
 void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item);
@@ -102,8 +117,17 @@ static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number tab
 	return c->batches[table].table != NULL;
 }
 
-/* Adds the rows of a SAMPLE. */
-void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
+/* Returns whether a filter keeps the record. */
+bool pc_keeps(struct pc_columns *c, const struct pd_fields *item);
+
+/* Adds the rows of samples: the first items are. Returns how many items it took, at least 1. */
+size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_t n);
+/* Adds a sample, finding its thread and the places of its addresses. */
+void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f);
+/* Numbers the frames and stacks of samples. */
+void pc_number_samples(struct pc_columns *c, struct pc_samples *s);
+/* Returns whether a column takes more than the usual fields. */
+bool pc_needs_records(const struct pc_batch *samples);
 /* Returns whether a column takes a tree of the whole record. */
 bool pc_wants_trees(const struct pc_batch *samples);
 /* Sets the columns of groups that take more than a number each. */

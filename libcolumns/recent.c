@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "index.h"
-
 enum { MISC_CPUMODE = 7, LANES = 4 };
 
 void pc_recents_init(struct pc_recents *r, struct pd_budget *budget, uint64_t limit)
@@ -90,8 +88,8 @@ static struct pd_numbers chain_of(const struct pd_fields *f)
 					   (struct pd_numbers){ .width = sizeof(uint64_t) };
 }
 
-const struct pc_place *pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
-				       const struct pd_fields *f)
+uint32_t pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
+			 const struct pd_fields *f)
 {
 	const struct pd_numbers chain = chain_of(f);
 	const uint64_t ip = f->has & PD_HAS_IP ? f->ip : 0;
@@ -99,15 +97,15 @@ const struct pc_place *pc_recents_find(struct pc_recents *r, const struct pc_thr
 
 	r->asked = NULL;
 	if (chain.width != sizeof(uint64_t))
-		return NULL;
+		return PC_NONE;
 	r->asked = &r->places[mix(mix(hash_chain(&chain), ip), t->epoch) % PC_NR_PLACES];
 	p = r->asked;
 	if (p->epoch != t->epoch || p->ip != ip || p->has != kinds_of(f) ||
 	    p->misc != (f->misc & MISC_CPUMODE) || p->count != chain.count ||
 	    (p->count && memcmp(r->chains.data + p->start, chain.data,
 				p->count * sizeof(uint64_t)) != 0))
-		return NULL;
-	return p;
+		return PC_NONE;
+	return (uint32_t)(p - r->places);
 }
 
 static void empty(struct pc_recents *r)
@@ -116,21 +114,22 @@ static void empty(struct pc_recents *r)
 	r->chains.size = 0;
 }
 
-void pc_recents_keep(struct pc_recents *r, const struct pc_thread *t, const struct pd_fields *f,
-		     uint32_t frame, uint32_t stack)
+uint32_t pc_recents_keep(struct pc_recents *r, const struct pc_thread *t,
+			 const struct pd_fields *f)
 {
 	const struct pd_numbers chain = chain_of(f);
 	const size_t size = chain.count * sizeof(uint64_t);
 
 	if (!r->asked || size > r->limit / 64)
-		return;
+		return PC_NONE;
 	if (r->chains.size + size > r->limit)
 		empty(r);
 	*r->asked = (struct pc_place){ .ip = f->has & PD_HAS_IP ? f->ip : 0,
 				       .start = r->chains.size, .count = chain.count,
-				       .has = kinds_of(f), .misc = f->misc & MISC_CPUMODE,
-				       .frame = frame, .stack = stack };
+				       .has = kinds_of(f), .misc = f->misc & MISC_CPUMODE };
 	pd_buf_append(&r->chains, chain.data, size);
-	if (!r->chains.failed)
-		r->asked->epoch = t->epoch;
+	if (r->chains.failed)
+		return PC_NONE;
+	r->asked->epoch = t->epoch;
+	return (uint32_t)(r->asked - r->places);
 }

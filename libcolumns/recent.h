@@ -3,7 +3,7 @@
 #ifndef PC_RECENT_H
 #define PC_RECENT_H
 
-#include "base/buf.h"
+#include "index.h"
 #include "pd/fields.h"
 #include "pd/history.h"
 
@@ -28,7 +28,6 @@ struct pc_recents {
 		uint64_t ip;
 		size_t start, count;	/* of the chain, in `chains` */
 		uint32_t has, misc;
-		uint32_t frame, stack;
 	} *places;			/* by a hash of the addresses, modulo */
 	struct pd_buf chains;		/* uint64_t; a full one starts empty */
 	uint64_t epochs;
@@ -44,12 +43,14 @@ void pc_recents_free(struct pc_recents *r);
 struct pc_thread *pc_recents_thread(struct pc_recents *r, const struct pd_history *h,
 				    const struct pd_fields *f, const struct pd_moment *at);
 
-/* Returns the frame and stack that a sample of the thread with the same addresses has, or NULL. */
-const struct pc_place *pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
-				       const struct pd_fields *f);
+/* Returns the slot, below PC_NR_PLACES, of the last sample of the thread with the same addresses,
+ * if it was kept and no other took its slot, or PC_NONE. */
+uint32_t pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
+			 const struct pd_fields *f);
 
-/* Keeps those of the sample that pc_recents_find() did not find. */
-void pc_recents_keep(struct pc_recents *r, const struct pc_thread *t, const struct pd_fields *f,
-		     uint32_t frame, uint32_t stack);
+/* Keeps the addresses of the sample that pc_recents_find() did not find. Returns their slot, or
+ * PC_NONE: they are not kept. */
+uint32_t pc_recents_keep(struct pc_recents *r, const struct pc_thread *t,
+			 const struct pd_fields *f);
 
 #endif

@@ -5,6 +5,20 @@
 
 enum { ROWS_A_CHECK = 64 };	/* of a batch's memory and size */
 
+const char *pc_cpumode_name(unsigned int mode)
+{
+	static const char *const names[] = { "UNKNOWN", "KERNEL", "USER", "HYPERVISOR",
+					     "GUEST_KERNEL", "GUEST_USER" };
+
+	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : NULL;
+}
+
+bool pc_keeps(struct pc_columns *c, const struct pd_fields *item)
+{
+	return !c->o.filter ||
+	       pd_filter_keeps(c->o.filter, pd_reader_record(c->reader, item)) == 1;
+}
+
 struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 {
 	struct pc_batch *b = &c->batches[table];
@@ -12,6 +26,19 @@ struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
 	if (!b->table || c->refused)
 		return NULL;
 	pc_set_name(b, PC_FILE_ID, c->o.file_id);
+	return b;
+}
+
+struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table, size_t n,
+			       size_t *rows)
+{
+	struct pc_batch *b = &c->batches[table];
+	size_t left;
+
+	if (!b->table || c->refused)
+		return NULL;
+	left = ROWS_A_CHECK - b->rows % ROWS_A_CHECK;
+	*rows = n < left ? n : left;
 	return b;
 }
 
@@ -28,7 +55,12 @@ void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 
 void pc_finish_row(struct pc_columns *c, struct pc_batch *b)
 {
-	pc_end_row(b);
+	pc_finish_rows(c, b, 1);
+}
+
+void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows)
+{
+	b->rows += rows;
 	if (b->rows % ROWS_A_CHECK && b->rows < c->max_rows)
 		return;
 	if (pc_batch_failed(b))
