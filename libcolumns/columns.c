@@ -208,6 +208,8 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 	if (c->o.on_read)
 		c->o.on_read(c->o.ctx, c->reader);
 	c->is_inner = are_inner(c);
+	if (c->nr_items <= 0)
+		pc_queue_stop(&c->queue);
 	if (c->nr_items >= 0)
 		return PC_STEP_MORE;
 	c->nr_items = 0;
@@ -259,6 +261,7 @@ int pc_run(struct pc_columns *c, struct pd_error *e)
 	*e = (struct pd_error){ .code = PD_OK };
 	while (!pc_run_step(c, e))
 		;
+	pc_queue_stop(&c->queue);
 	if (c->refused == -1)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	return c->refused;

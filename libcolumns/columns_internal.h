@@ -2,13 +2,15 @@
 #ifndef PC_COLUMNS_INTERNAL_H
 #define PC_COLUMNS_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "batch.h"
 #include "chains.h"
 #include "leaders.h"
 #include "pd/tree.h"
 #include "recent.h"
 #include "registers.h"
-#include "samples.h"
+#include "samples_queue.h"
 
 enum { PC_ITEMS = 256 };
 
@@ -61,7 +63,7 @@ struct pc_columns {
 	bool wants_tasks, wants_rest, numbers_frames;	/* of samples */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;
-	int refused;			/* what `flush` returned if not 0; -1: no memory */
+	atomic_int refused;		/* what `flush` returned if not 0; -1: no memory */
 
 	struct pd_fields items[PC_ITEMS];	/* of the last batch of records */
 	int nr_items, item;
@@ -72,6 +74,7 @@ struct pc_columns {
 	struct pd_location *stack;	/* of the last sample */
 	size_t stack_capacity;
 	struct pc_samples samples;	/* of the last batch of records */
+	struct pc_samples_queue queue;
 	struct pc_numbered *numbered;	/* of samples, by their slot in `recents` */
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
@@ -124,6 +127,8 @@ bool pc_keeps(struct pc_columns *c, const struct pd_fields *item);
 size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_t n);
 /* Adds a sample, finding its thread and the places of its addresses. */
 void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f);
+/* Lets a thread make the rows, as far as it can, until pc_queue_stop(). */
+void pc_queue_samples(struct pc_columns *c);
 /* Numbers the frames and stacks of samples. */
 void pc_number_samples(struct pc_columns *c, struct pc_samples *s);
 /* Returns whether a column takes more than the usual fields. */

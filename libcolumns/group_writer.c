@@ -3,7 +3,7 @@
 
 #include "base/thread.h"
 
-enum { LEAST_MEMORY = 64 << 20, SHARE = 4 };	/* for a thread: of the memory */
+enum { LEAST_MEMORY = 64 << 20 };	/* for a thread */
 
 static struct pc_parquet *file_of(struct pc_group_writer *w, const struct pc_batch *b)
 {
@@ -37,7 +37,7 @@ static void *write_groups(void *ctx)
 		pthread_mutex_lock(&w->lock);
 		w->error = error;
 		w->full = NULL;
-		pthread_cond_signal(&w->change);
+		pthread_cond_broadcast(&w->change);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
@@ -54,11 +54,8 @@ static void start_thread(struct pc_group_writer *w)
 {
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->change, NULL);
-	w->own.limit = w->budget->limit / SHARE;
 	w->has_thread = pd_thread_start(&w->thread, write_groups, w) == 0;
-	if (w->has_thread)
-		w->budget->limit -= w->own.limit;
-	else
+	if (!w->has_thread)
 		free_lock(w);
 }
 
@@ -77,7 +74,7 @@ static int make_spares(struct pc_group_writer *w, const struct pc_group_writer_o
 {
 	for (size_t i = 0; i < PC_NR_TABLES; i++)
 		if (w->files[i].table &&
-		    pc_batch_init(&w->spares[i], w->files[i].table, o->selection, w->budget))
+		    pc_batch_init(&w->spares[i], w->files[i].table, o->selection, o->budget))
 			return -1;
 	return 0;
 }
@@ -86,7 +83,7 @@ int pc_group_writer_begin(struct pc_group_writer *w, const struct pc_group_write
 {
 	int error = 0;
 
-	*w = (struct pc_group_writer){ .budget = o->budget, .compressor = ZSTD_createCCtx() };
+	*w = (struct pc_group_writer){ .compressor = ZSTD_createCCtx() };
 	if (!w->compressor)
 		return -1;
 	if (o->threads > 1 && o->budget->limit >= LEAST_MEMORY)
@@ -95,7 +92,7 @@ int pc_group_writer_begin(struct pc_group_writer *w, const struct pc_group_write
 		if (!o->outputs[i].write || !o->batches[i].table)
 			continue;
 		w->files[i] = (struct pc_parquet){
-			.out = o->outputs[i], .budget = w->has_thread ? &w->own : w->budget,
+			.out = o->outputs[i], .budget = o->budget,
 			.table = o->batches[i].table, .selection = o->selection,
 			.uint64 = o->uint64, .compressor = w->compressor };
 		error = pc_parquet_begin(&w->files[i]);
@@ -117,7 +114,7 @@ static int exchange(struct pc_group_writer *w, struct pc_batch *b)
 	spare->arrays = arrays;
 	spare->rows = b->rows;
 	w->full = error ? NULL : spare;
-	pthread_cond_signal(&w->change);
+	pthread_cond_broadcast(&w->change);
 	pthread_mutex_unlock(&w->lock);
 	return error;
 }

@@ -9,8 +9,6 @@
 
 struct pc_group_writer {
 	struct pc_parquet files[PC_NR_TABLES];
-	struct pd_budget *budget;	/* of the batches */
-	struct pd_budget own;		/* of the thread */
 	ZSTD_CCtx *compressor;
 	/* Batches are exchanged with these, which the thread writes. */
 	struct pc_batch spares[PC_NR_TABLES];

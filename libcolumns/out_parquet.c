@@ -18,8 +18,11 @@ int pc_write_parquet(struct pc_columns *c, struct pd_reader *r, const struct pd_
 
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	ret = pc_group_writer_begin(&w, &o);
-	if (!ret && !(ret = pc_begin(c, r, add_batch, &w, e)))
+	if (!ret && !(ret = pc_begin(c, r, add_batch, &w, e))) {
+		if (w.has_thread)
+			pc_queue_samples(c);
 		ret = pc_run(c, e);
+	}
 	ended = pc_group_writer_end(&w);
 	if (ended == -1)
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };

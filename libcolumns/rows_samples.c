@@ -190,9 +190,30 @@ static bool fits(struct pc_columns *c, const struct pc_samples *s, const struct 
 	       (f->attr == s->last->attr || !is_alone(c, f));
 }
 
+static void make_rows(void *ctx, struct pc_samples *s)
+{
+	struct pc_columns *c = ctx;
+
+	if (c->numbers_frames)
+		pc_number_samples(c, s);
+	write_samples(c, s);
+}
+
+/* Makes the rows, or lets the thread do so that has those before. */
+static void pass_on(struct pc_columns *c, struct pc_samples *s)
+{
+	if (c->queue.slots && !s->is_alone) {
+		pc_queue_put(&c->queue);
+		return;
+	}
+	if (c->queue.slots)
+		pc_queue_wait(&c->queue);
+	make_rows(c, s);
+}
+
 size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_t n)
 {
-	struct pc_samples *s = &c->samples;
+	struct pc_samples *s = c->queue.slots ? pc_queue_next(&c->queue) : &c->samples;
 	size_t i = 0;
 
 	s->n = s->entries.size = 0;
@@ -207,8 +228,12 @@ size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_
 		pc_find_sample(c, s, &items[i]);
 	}
 	c->totals.records += i;
-	if (c->numbers_frames)
-		pc_number_samples(c, s);
-	write_samples(c, s);
+	pass_on(c, s);
 	return i;
+}
+
+void pc_queue_samples(struct pc_columns *c)
+{
+	if (!c->needs_records && !c->o.namer)
+		pc_queue_start(&c->queue, &c->budget, c->samples.entries_limit, make_rows, c);
 }

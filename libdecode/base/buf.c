@@ -6,10 +6,19 @@
 
 static bool charge(struct pd_budget *b, size_t size)
 {
-	if (size > b->limit || b->used > b->limit - size)
-		return false;
-	b->used += size;
+	uint64_t used = __atomic_load_n(&b->used, __ATOMIC_RELAXED);
+
+	do
+		if (size > b->limit || used > b->limit - size)
+			return false;
+	while (!__atomic_compare_exchange_n(&b->used, &used, used + size, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
 	return true;
+}
+
+static void give_back(struct pd_budget *b, size_t size)
+{
+	__atomic_fetch_sub(&b->used, size, __ATOMIC_RELAXED);
 }
 
 void *pd_budget_alloc(struct pd_budget *b, size_t size)
@@ -20,7 +29,7 @@ void *pd_budget_alloc(struct pd_budget *b, size_t size)
 		return NULL;
 	p = calloc(1, size ? size : 1);
 	if (!p)
-		b->used -= size;
+		give_back(b, size);
 	return p;
 }
 
@@ -33,13 +42,13 @@ void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_s
 	q = realloc(p, new_size ? new_size : 1);
 	if (!q) {
 		if (new_size > old_size)
-			b->used -= new_size - old_size;
+			give_back(b, new_size - old_size);
 		return NULL;
 	}
 	if (new_size > old_size)
 		memset((uint8_t *)q + old_size, 0, new_size - old_size);
 	else
-		b->used -= old_size - new_size;
+		give_back(b, old_size - new_size);
 	return q;
 }
 
@@ -47,7 +56,7 @@ void pd_budget_free(struct pd_budget *b, void *p, size_t size)
 {
 	if (!p)
 		return;
-	b->used -= size;
+	give_back(b, size);
 	free(p);
 }
 

@@ -9,7 +9,7 @@
 
 #include "pd/bytes.h"
 
-/* Limits for what input can make the library allocate and expand. */
+/* Limits for what input can make the library allocate and expand. Threads may share one. */
 struct pd_budget {
 	uint64_t limit, used;			/* bytes of memory */
 	uint64_t max_expanded, max_ratio;	/* for compressed input: bytes, or a multiple of the

@@ -132,8 +132,9 @@ struct pc_options {
 	/* Names for the table `symbols`, which is empty without; it also unwinds copied stacks. Its
 	 * totals() counts each frame of the table once. Borrowed until pc_free(), or NULL. */
 	const struct pd_namer *namer;
-	/* For pc_write_parquet(): 2 or more encode and write in a second thread, which calls the
-	 * outputs, one at a time. The files are the same. */
+	/* For pc_write_parquet(): with 2 or more, one thread reads, a second one makes rows of
+	 * samples, and a third one encodes and calls the outputs, one at a time. The files are the
+	 * same. */
 	unsigned int threads;
 };
 #define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
