@@ -41,6 +41,7 @@ static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_op
 	o.memory_limit = r->input.memory;
 	o.max_expanded = r->input.max_expanded;
 	o.max_ratio = r->input.max_ratio;
+	o.access = r->input.access;
 	if (r->input.fd < 0)
 		return pd_reader_open_path(r->name, &o, e);
 	if (lseek(r->input.fd, r->start, SEEK_SET) == r->start)

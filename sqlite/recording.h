@@ -28,6 +28,7 @@ struct pq_input {
 	const char *name;	/* the column `file`; copied */
 	int fd;			/* a file, not a stream; borrowed. -1: the name is a path */
 	uint64_t memory, max_expanded, max_ratio;
+	enum pd_access access;
 	struct pq_watch watch;
 };
 

@@ -155,6 +155,14 @@ def test_preport_reads_a_file_that_shrinks_up_to_there(shrink, tmp_path):
     assert COUNT // 2 - 200 < counted <= COUNT // 2 + 200
 
 
+def test_pquery_counts_a_file_that_shrinks_up_to_there(shrink, tmp_path):
+    path = write(tmp_path / "shrinks.data", recording())
+    done = shrunk(shrink, path, path.stat().st_size // 2, "select count(*) from samples",
+                  tool="pquery", form="csv")
+    assert done.returncode == 1 and f"pquery: {path}: {SAID}" in done.stderr
+    assert COUNT // 2 - 200 < int(done.stdout.split()[-1]) <= COUNT // 2 + 200
+
+
 def test_a_file_that_stays_says_nothing(shrink, own):
     done = shrunk(shrink, own, own.stat().st_size)
     assert done.returncode == 0 and not done.stderr

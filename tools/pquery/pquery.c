@@ -20,6 +20,7 @@
 #include "pquery/pquery_rows.h"
 #include "pquery/pquery_save.h"
 #include "process/progress.h"
+#include "process/sigbus.h"
 #include "sandbox/sandbox.h"
 
 enum { ERRORS_SHOWN = 5, DEFAULT_MEMORY = 256 << 20 };
@@ -289,7 +290,7 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 	struct pq_input input = {
 		.name = in->name, .memory = run->s->memory,
 		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
-		.watch = { on_error, on_progress, run },
+		.access = PD_MAP_OWN, .watch = { on_error, on_progress, run },
 	};
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(in) : CLI_OK;
 	struct pq_recording *r;
@@ -394,14 +395,19 @@ static enum cli_exit answer(struct run *run)
 static enum cli_exit query(void *ctx)
 {
 	struct run *run = ctx;
-	enum cli_exit status = add_inputs(run);
+	enum cli_exit status;
+	struct pd_error e;
 
+	sigbus_watch();
+	status = add_inputs(run);
 	if (status == CLI_OK)
 		status = check_sql(run);
 	if (status == CLI_OK)
 		status = output_truncate(&run->out);
 	if (status == CLI_OK)
 		status = answer(run);
+	if (run->nr_inputs && sigbus_lost_bytes(&e))
+		on_error(run, run->nr_inputs == 1 ? run->inputs->name : "an input", &e);
 	if (status == CLI_OK && run->errors.nr)
 		status = CLI_ERRORS;
 	sqlite3_close_v2(run->db);
