@@ -17,8 +17,19 @@ struct lines {
 	uint32_t first;		/* bytes of the first line */
 };
 
+/* The text of a frame while it is made. */
+struct text {
+	struct pp_memory *memory;
+	char *bytes;
+	size_t size, capacity;
+	size_t start;		/* of the line */
+	size_t first;		/* bytes of the first line; 0: it has no end yet */
+	bool is_cut;		/* there was no memory */
+};
+
 struct pp_texts {
 	struct pp_out out;
+	struct text text;
 	struct pp_script o;
 	uint32_t fields;	/* of the sample's event */
 	int widest;		/* of the events' names; 0: not known yet */
@@ -62,19 +73,15 @@ static void put_clean(struct pp_out *out, struct pd_bytes text)
 
 /* --- functions --- */
 
-enum { LINES_MOST = 4096 };
-
-struct text {
-	char bytes[LINES_MOST + 1];	/* and a newline */
-	size_t size;
-	size_t start;		/* of the line */
-	size_t first;		/* bytes of the first line; 0: it has no end yet */
-};
-
 static void add_bytes(struct text *l, const void *bytes, size_t size)
 {
-	if (size > LINES_MOST - l->size)
+	char *grown = l->is_cut ? NULL : pp_memory_grow(l->memory, l->bytes, &l->capacity,
+							l->size + size, 1);
+
+	l->is_cut = !grown;
+	if (!grown)
 		return;
+	l->bytes = grown;
 	memcpy(l->bytes + l->size, bytes, size);
 	l->size += size;
 }
@@ -103,8 +110,7 @@ static void end_line(struct text *l)
 {
 	if (l->size == l->start + 1)
 		l->size = l->start;
-	if (l->size <= LINES_MOST)
-		l->bytes[l->size++] = '\n';
+	add_bytes(l, "\n", 1);
 	if (!l->first)
 		l->first = l->size;
 }
@@ -160,15 +166,18 @@ static void make_text(struct text *l, const struct pp_texts *t, const struct pp_
 static int make_lines(struct pp_texts *t, const struct pp_frame *f, struct lines *made)
 {
 	struct pp_profile *p = t->out.p;
-	struct text l;
+	struct text *l = &t->text;
 	uint32_t string;
 
-	l.size = l.start = l.first = 0;
-	make_text(&l, t, f);
-	string = pp_strings_add(&p->strings, &p->memory, l.bytes, l.size);
+	l->memory = &p->memory;
+	l->size = l->start = l->first = 0;
+	make_text(l, t, f);
+	if (l->is_cut)
+		return -1;
+	string = pp_strings_add(&p->strings, &p->memory, l->bytes, l->size);
 	if (string == PP_NONE)
 		return -1;
-	*made = (struct lines){ string + 1, (uint32_t)l.first };
+	*made = (struct lines){ string + 1, (uint32_t)l->first };
 	return 0;
 }
 
@@ -488,6 +497,7 @@ int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script 
 	p->each = NULL;
 	pp_flush(&t.out);
 	pd_tree_free(t.tree);
+	pp_memory_free(&p->memory, t.text.bytes, t.text.capacity, 1);
 	for (size_t i = 0; i < 2; i++)
 		pp_memory_free(&p->memory, t.lines[i].items, t.lines[i].capacity,
 			       sizeof(*t.lines[i].items));

@@ -16,6 +16,7 @@ from perfdata import records as r
 from perfdata.container import File
 from perfdata.features import NUMBER
 from perfdata.sample import sample_id
+from profiles import preport
 from test_symbols import EVENT, hit
 
 NONE = 2**64 - 1
@@ -442,6 +443,19 @@ def test_a_long_chain_of_calls(travel):
     images = [with_calls([(1, 1, i, i) for i in range(1000)], [1000, 0])]
     frame = travel.frames([mapped(), hit(0x10010)], images, version=2)[0]
     assert len(frame["inlined"]) == 127 and frame["symbol"] == "f"
+
+
+@pytest.mark.sanitize
+def test_text_has_all_of_long_names(travel):
+    """12 KB at one address."""
+    name = b"x" * 100
+    given = image(b"/nowhere/app", [named(0x1000, b"f")], [0x1010, 0x1014], [0, 0],
+                  build_id=BUILD_ID,
+                  inlined=([(name,)], [], [(1, 0, 0, i) for i in range(1000)], [1000, 0], [], []))
+    travel.frames([mapped(), hit(0x10010)], [given], version=2)
+    shown = preport("-f", "script", "--inline", travel.path, symbols=()).splitlines()
+    assert [line.split()[1:] for line in shown[1:-1]] == (
+        127 * [[name + b"+0x0", b"(inlined)"]] + [[b"f+0x10", b"(/nowhere/app)"]])
 
 
 @pytest.mark.sanitize
