@@ -131,7 +131,7 @@ print(json.dumps({
 # --- Firefox Profiler -----------------------------------------------------------------------------
 
 def ask_the_profiler(client, path, folder, *question):
-    """What it says of the first thread. The client's server is started here: the client itself
+    """The answer for the first thread. The client's server is started here: the client itself
     gives up after half a second."""
     env = {**os.environ, "PROFILER_CLI_SESSION_DIR": str(folder)}
     server = subprocess.Popen([client, "--daemon", path, "--session", "one"], env=env,
