@@ -10,6 +10,7 @@ enum {
 	DEEPEST = 300,		/* rows; deeper frames are left out */
 	NARROW = 30,		/* in 1/100 px: narrower frames are grey, neighbors as one */
 	RECTANGLES = 8000,
+	NS_SHOWN_BELOW = 1000000,	/* longer times are in s */
 };
 
 struct drawing {
@@ -181,8 +182,11 @@ int pp_write_svg(struct pp_out *out)
 	pp_put_text(out, ": ");
 	put_xml(out, (struct pd_bytes){ (const uint8_t *)e->weigher.name,
 					__builtin_strlen(e->weigher.name) }, 60);
-	pp_printf(out, ", %" PRIu64 "%s</text>\n", d.all,
-		  e->weigher.is_time && out->o.measure == PP_BY_PERIOD ? " ns" : "");
+	if (e->weigher.is_time && out->o.measure == PP_BY_PERIOD && d.all >= NS_SHOWN_BELOW)
+		pp_printf(out, ", %.3f s</text>\n", (double)d.all / 1e9);
+	else
+		pp_printf(out, ", %" PRIu64 "%s</text>\n", d.all, e->weigher.is_time &&
+			  out->o.measure == PP_BY_PERIOD ? " ns" : "");
 	walk_frames(&d, put_frame, add_to_gap);
 	for (size_t row = 0; row <= d.deepest; row++)
 		end_gap(&d, row);

@@ -77,6 +77,16 @@ def test_the_picture_shows_the_shares(recording):
     assert "swapper (1000, 83.06 %)" in str(frames)
 
 
+@pytest.mark.parametrize("period, want", [(2_500_000_000, ", 2.500 s"), (7, ", 7 ns")])
+def test_the_picture_has_a_time_for_people(tmp_path, period, want):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.sample(5, 10, period, 0x1010)
+    (tmp_path / "x").write_bytes(it.file())
+    assert f"cpu-clock{want}" in svg(preport("-f", "svg", tmp_path / "x"))[1]
+    assert want not in svg(preport("-f", "svg", "--weight=samples", tmp_path / "x"))[1]
+
+
 def test_a_picture_of_many_frames_is_small(tmp_path):
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)

@@ -66,3 +66,11 @@ def test_labels_of_pprof(recording):
 
 def test_a_word_that_is_no_group(recording):
     preport("--group=node", recording, status=2)
+
+
+def test_groups_are_given_at_once_or_one_by_one(recording):
+    both = preport("-f", "folded", "--group=comm,cpu", recording)
+    assert preport("-f", "folded", "--group=comm", "--group", "cpu", recording) == both
+    assert both not in (preport("-f", "folded", f"--group={one}", recording)
+                        for one in ("comm", "cpu"))
+    preport("--group=comm", "--group=wrong", recording, status=2)

@@ -514,6 +514,7 @@ int main(int argc, char **argv)
 	close_run(&base);
 	cli_list_free(&s.symbols.debug_dirs);
 	cli_list_free(&s.limits);
+	cli_list_free(&s.groups);
 	cli_list_free(&s.inputs);
 	filter_settings_free(&s.filter);
 	return cli_finish(&preport, status);

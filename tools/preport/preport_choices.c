@@ -123,7 +123,7 @@ static enum cli_exit prepare_samples(struct choices *c)
 	const struct settings *s = c->s;
 	enum cli_exit status = CLI_OK;
 
-	if (s->labels && (s->group || c->format->format != PP_PPROF))
+	if (s->labels && (s->groups.count || c->format->format != PP_PPROF))
 		return cli_usage(&preport, "'--labels' is for -f pprof, without '--group'");
 	if (s->labels)
 		status = labels_read(&preport, s->labels, &c->groups, &c->labels);
@@ -240,7 +240,7 @@ enum cli_exit choices_make(struct choices *c)
 	enum cli_exit status = max_output_read(&preport, c->s->max_output, &c->max_output);
 
 	if (status == CLI_OK)
-		status = groups_read(&preport, c->s->group, c->format, &c->groups);
+		status = groups_read(&preport, &c->s->groups, c->format, &c->groups);
 	for (size_t i = 0; status == CLI_OK && i < sizeof(steps) / sizeof(*steps); i++)
 		status = steps[i](c);
 	return status;

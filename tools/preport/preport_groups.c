@@ -28,14 +28,12 @@ static size_t find_word(const char *item, size_t size)
 	return i;
 }
 
-enum cli_exit groups_read(const struct cli_tool *tool, const char *list,
-			  const struct format *format, uint32_t *groups)
+static enum cli_exit read_groups(const struct cli_tool *tool, const char *list, uint32_t *groups)
 {
 	const char *item;
 	size_t n, i;
 
-	*groups = list ? 0 : format->groups ? format->groups : PP_GROUP_COMM;
-	while (list && (item = cli_next_item(&list, &n))) {
+	while ((item = cli_next_item(&list, &n))) {
 		i = find_word(item, n);
 		if (i == NR_WORDS)
 			return cli_usage(tool, "--group %.*s: is not comm, pid, tid, cpu, cgroup "
@@ -43,6 +41,17 @@ enum cli_exit groups_read(const struct cli_tool *tool, const char *list,
 		*groups |= words[i].group;
 	}
 	return CLI_OK;
+}
+
+enum cli_exit groups_read(const struct cli_tool *tool, const struct cli_list *lists,
+			  const struct format *format, uint32_t *groups)
+{
+	enum cli_exit status = CLI_OK;
+
+	*groups = lists->count ? 0 : format->groups ? format->groups : PP_GROUP_COMM;
+	for (size_t i = 0; i < lists->count && status == CLI_OK; i++)
+		status = read_groups(tool, lists->items[i], groups);
+	return status;
 }
 
 enum cli_exit labels_read(const struct cli_tool *tool, const char *list, uint32_t *groups,

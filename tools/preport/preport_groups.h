@@ -5,9 +5,9 @@
 #include "cli/cli.h"
 #include "preport/preport_formats.h"
 
-/* Reads a list of words into *groups, of enum pp_group. NULL: those of the format. Returns CLI_OK,
+/* Reads lists of words into *groups, of enum pp_group. None: those of the format. Returns CLI_OK,
  * or CLI_USAGE after a message. */
-enum cli_exit groups_read(const struct cli_tool *tool, const char *list,
+enum cli_exit groups_read(const struct cli_tool *tool, const struct cli_list *lists,
 			  const struct format *format, uint32_t *groups);
 
 /* Reads a list of words into *groups, and into *labels, of enum pp_label. Returns CLI_OK, or

@@ -88,9 +88,9 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "merge-events", settings, merge_events,
 		 "add up the same event of different kinds of cores: cpu_core/cycles/ and "
 		 "cpu_atom/cycles/ are cycles"),
-	CLI_STRING(0, "group", "LIST", settings, group,
-		   "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
-		   "cgroup (precord --all-cgroups), none (default comm)"),
+	CLI_LIST(0, "group", "LIST", settings, groups,
+		 "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
+		 "cgroup (precord --all-cgroups), none (default comm)"),
 	CLI_STRING(0, "labels", "LIST", settings, labels,
 		   "labels of samples in -f pprof, in place of --group: comm, pid, tid, cpu, "
 		   "cgroup, execution_mode, timestamp_ns (all samples one by one), none "

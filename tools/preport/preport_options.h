@@ -6,7 +6,7 @@
 #include "recording/symbols.h"
 
 struct settings {
-	const char *output, *max_output, *group, *title, *sandbox, *sort;
+	const char *output, *max_output, *title, *sandbox, *sort;
 	struct symbol_settings symbols;
 	unsigned int format, weight, graph, idle, color, theme, like, layout;
 	struct filter_settings filter;
@@ -16,7 +16,7 @@ struct settings {
 		*labels, *fields;
 	unsigned int max_stack, thin, jobs;
 	bool fold_recursion, mark_cut, raw_names, merge_events, absolute, ns, header;
-	struct cli_list inputs, limits;
+	struct cli_list inputs, limits, groups;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
 	bool children, callers, inverted, heatmap, addrs, no_symbols, inlines, lines, verbose;
