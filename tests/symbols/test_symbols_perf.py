@@ -1,10 +1,8 @@
-"""Places where perf shows wrong names, or none: perf's answer beside ours, in the order of the rows
-of "what perf does wrong" in the design.
+"""Places where perf shows wrong names, or none: perf's answer beside ours.
 
 The answer of Debian's perf (6.1) is compared, too, so that each test shows that its recording is
-one of those. Other versions are asked nothing: some of the rows are corrected there. Row 13, that
-versions of perf differ in addresses and aliases, is that of test_aliases; row 14, the time of
-unwinding, is measured by the bench.
+one of those. Other versions are asked nothing: some of these are corrected there. That versions of
+perf differ in aliases is in test_aliases.
 """
 import json
 import os
