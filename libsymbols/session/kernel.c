@@ -1,10 +1,35 @@
 /* kernel.c - names of kernel addresses: from the recorded kernel's vmlinux, or from kallsyms as it
  * was when it was recorded. */
+#include <string.h>
 #include <unistd.h>
 
 #include "image/elf_symbols.h"
 #include "kernel/notes.h"
 #include "session/session.h"
+
+static bool is_entry_code(const struct ps_symbol *s)
+{
+	static const char *const prefixes[] = { "asm_", "ret_from_", "ret_to_" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		const size_t n = strlen(prefixes[i]);
+
+		if (s->name_size > n && !memcmp(s->name, prefixes[i], n))
+			return true;
+	}
+	return false;
+}
+
+uint64_t ps_lookup_in_kernel(const struct pd_location *l, const struct ps_symtab *symbols,
+			     uint64_t address)
+{
+	struct ps_symbol s;
+
+	if (l->flags & PD_LOCATION_RETURN && ps_symtab_find(symbols, address, &s) &&
+	    s.start == address && is_entry_code(&s))
+		return address;
+	return ps_lookup_of(l, address);
+}
 
 struct kernel_search {
 	struct ps_kernel *kernel;

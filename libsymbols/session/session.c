@@ -108,9 +108,9 @@ static void resolve_kallsyms(struct ps_session *s, const struct pd_location *l,
 			     struct ps_known *out)
 {
 	struct ps_kernel *kernel = ps_session_kernel(s);
-	const uint64_t address = ps_lookup_of(l, l->addr);
 	struct ps_loaded *module = NULL;
 	struct ps_symbol symbol;
+	uint64_t address;
 
 	if (s->options.depth != PS_NAMES && kernel->why == PD_WHY_FOUND &&
 	    pd_history_image(s->options.history, l->image)->kind == PD_IMAGE_MODULE)
@@ -121,6 +121,7 @@ static void resolve_kallsyms(struct ps_session *s, const struct pd_location *l,
 		return;
 	mark_tried(s, l, PS_FROM_KALLSYMS);
 	out->why = PD_WHY_NO_SYMBOL;
+	address = ps_lookup_in_kernel(l, &kernel->kallsyms.symbols, l->addr);
 	if (!ps_symtab_find(&kernel->kallsyms.symbols, address, &symbol))
 		return;
 	if (!module || !ps_session_module_function(s, module, &symbol, address, out))
@@ -160,7 +161,9 @@ static void resolve_kernel(struct ps_session *s, const struct pd_location *l, st
 			resolve_kallsyms(s, l, out);
 		return;
 	}
-	ps_session_functions(s, kernel->vmlinux, ps_lookup_of(l, l->addr) - kernel->slide, out);
+	ps_session_functions(s, kernel->vmlinux,
+			     ps_lookup_in_kernel(l, &kernel->vmlinux->binary.symbols,
+						 l->addr - kernel->slide), out);
 	out->base = out->start + kernel->slide;
 }
 

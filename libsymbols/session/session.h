@@ -224,6 +224,11 @@ static inline uint64_t ps_lookup_of(const struct pd_location *l, uint64_t addres
 	return l->flags & PD_LOCATION_RETURN && address ? address - 1 : address;
 }
 
+/* The same in a table of the kernel's symbols, for an address there. Its chains have some exact
+ * addresses: where entry code begins that no call has as its return address, as ret_from_fork. */
+uint64_t ps_lookup_in_kernel(const struct pd_location *l, const struct ps_symtab *symbols,
+			     uint64_t address);
+
 /* Reads the bundle of the options, and assigns its names to the images of the history. Without
  * memory there are fewer. */
 void ps_session_read_bundle(struct ps_session *s);

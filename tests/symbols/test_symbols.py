@@ -336,6 +336,22 @@ def test_kernel(symbols, tmp_path):
 
 
 @pytest.mark.sanitize
+def test_entry_code_that_nobody_calls(symbols, tmp_path):
+    """A new task's stack has the address where ret_from_fork begins, not a return address; other
+    functions that begin where a call returns were not called."""
+    path = tmp_path / "kallsyms"
+    path.write_text(KALLSYMS + f"{KERNEL + 0x3000:x} T ret_from_fork_asm\n"
+                    f"{KERNEL + 0x4000:x} T asm_exc_page_fault\n{KERNEL + 0x5000:x} T last\n")
+    kernel = r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", misc=IN_KERNEL,
+                    sid=sample_id(EVENT))
+    chain = [KERNEL + at for at in (0x1001, 0x2000, 0x3000, 0x3001, 0x4000, 0x5000)]
+    frames = symbols.frames([kernel, hit(*chain, misc=IN_KERNEL)], "--kallsyms", path)[0]
+    assert [(frame["symbol"], frame["offset"]) for frame in frames] == [
+        ("do_it", 1), ("do_it", 0x1000), ("ret_from_fork_asm", 0), ("ret_from_fork_asm", 1),
+        ("asm_exc_page_fault", 0), ("asm_exc_page_fault", 0x1000)]
+
+
+@pytest.mark.sanitize
 def test_code_that_the_kernel_made(symbols):
     """A BPF program has its name in the recording."""
     made = r.ksymbol(KERNEL + 0x40000000, 0x100, 1, 0, "bpf_prog_6deef7357e7b4530_mine",
