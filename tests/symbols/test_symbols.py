@@ -281,6 +281,7 @@ def test_only_regular_files_are_opened(program, symbols, tmp_path):
     libc = ctypes.CDLL(None, use_errno=True)
     start, _ = symbol(program, "outer")
     root = tmp_path / "root"
+    root.mkdir()
     for path in (tmp_path / "fifo", root / str(tmp_path)[1:] / "fifo"):
         path.parent.mkdir(parents=True, exist_ok=True)
         os.mkfifo(path)
