@@ -33,7 +33,8 @@ void *pd_budget_alloc(struct pd_budget *b, size_t size)
 	return p;
 }
 
-void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_size)
+/* As pd_budget_grow(), but what is added is not set. */
+static void *resize(struct pd_budget *b, void *p, size_t old_size, size_t new_size)
 {
 	void *q;
 
@@ -45,10 +46,17 @@ void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_s
 			give_back(b, new_size - old_size);
 		return NULL;
 	}
-	if (new_size > old_size)
-		memset((uint8_t *)q + old_size, 0, new_size - old_size);
-	else
+	if (new_size < old_size)
 		give_back(b, old_size - new_size);
+	return q;
+}
+
+void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_size)
+{
+	uint8_t *q = resize(b, p, old_size, new_size);
+
+	if (q && new_size > old_size)
+		memset(q + old_size, 0, new_size - old_size);
 	return q;
 }
 
@@ -75,7 +83,7 @@ uint8_t *pd_buf_reserve(struct pd_buf *b, size_t n)
 	}
 	while (capacity - b->size < n)
 		capacity *= 2;
-	data = pd_budget_grow(b->budget, b->data, b->capacity, capacity);
+	data = resize(b->budget, b->data, b->capacity, capacity);
 	if (!data) {
 		b->failed = true;
 		return NULL;
