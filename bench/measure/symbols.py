@@ -7,6 +7,7 @@ import subprocess
 
 from inputs import CantRecord, Input, Kind, record, stats_of
 from measure import Program, measure, run, summary
+from symbols_parts import compiled, parts
 
 PD_SYMBOLS = 240            # the feature
 SECONDS = 9                 # of CPU, of the program that is recorded
@@ -51,13 +52,15 @@ def pdecode(settings, name, *options):
     return Program(name, [settings.tool("pdecode"), "-j", "1", *options])
 
 
-def preport(settings, name, *options):
-    return Program(name, [settings.tool("preport"), "-f", "folded", "-j", "1", "-o", "-", *options])
+def preport(settings, name, *options, form="folded", jobs="1"):
+    return Program(name, [settings.tool("preport"), "-f", form, "-j", jobs, "-o", "-", *options])
 
 
 def ours(settings, path):
     return [preport(settings, "preport folded", path),
             preport(settings, "preport folded --inline", "--inline", path),
+            preport(settings, "preport script", path, form="script"),
+            preport(settings, "preport script --inline", "--inline", path, form="script"),
             pdecode(settings, "pdecode names", "-f", "jsonl", "--symbols=names", "--no-inline",
                     "--types", "SAMPLE", "--blobs", "omit", path),
             pdecode(settings, "pdecode inlined", "-f", "jsonl", "--symbols=names", "--types",
@@ -65,13 +68,30 @@ def ours(settings, path):
 
 
 def peers(path):
-    perf = shutil.which(os.environ.get("PERF") or "perf")
-    if not perf:
-        return []
-    return [Program("perf script --no-inline", [perf, "script", "--no-inline", "-i", path]),
-            Program("perf script", [perf, "script", "-i", path]),
-            Program("perf report --no-inline",
-                    [perf, "report", "--stdio", "--no-inline", "-i", path])]
+    """perf, and a later one (PERF_NEW) where there is one."""
+    found = []
+    for mark, variable, default in (("", "PERF", "perf"), (" (new)", "PERF_NEW", "")):
+        perf = shutil.which(os.environ.get(variable) or default)
+        if not perf:
+            continue
+        found += [Program(f"perf script --no-inline{mark}",
+                          [perf, "script", "--no-inline", "-i", path]),
+                  Program(f"perf script{mark}", [perf, "script", "-i", path]),
+                  Program(f"perf report --no-inline{mark}",
+                          [perf, "report", "--stdio", "--no-inline", "-i", path])]
+    return found
+
+
+def two_threads(settings, path):
+    """Two threads against one, with nothing run between the two."""
+    return measure(settings, [preport(settings, f"preport folded, {word}", path, jobs=jobs)
+                              for word, jobs in (("one thread", "1"), ("two threads", "2"))])
+
+
+def kallsyms(settings):
+    """Reads this machine's kallsyms, and finds a symbol."""
+    return measure(settings, [Program("kallsyms", [compiled(settings, "symbols_text"), "kallsyms",
+                                                   "/proc/kallsyms", "ffffffff81000100"])])
 
 
 def frames_of(settings, path):
@@ -114,9 +134,13 @@ def symbols(settings, report):
             file = make(settings, kind, program)
             frames, addresses = frames_of(settings, file.path)
             programs = [*ours(settings, file.path), *peers(file.path)]
+            alone = {}
             if kind is STACKS:
                 programs += one_by_one(settings, program, addresses)
-            add(settings, report, file, programs, frames=frames, addresses=len(addresses))
+                alone["parts"] = parts(settings, file.path, program, addresses)
+                alone["apart"] = [summary(one, file.bytes) for one in
+                                  (*two_threads(settings, file.path), *kallsyms(settings))]
+            add(settings, report, file, programs, frames=frames, addresses=len(addresses), **alone)
             file.remove()
         except CantRecord as error:
             report.skip(f"symbols of {kind.name}", str(error))

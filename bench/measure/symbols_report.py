@@ -7,6 +7,17 @@ MEMORY = 96                     # MiB
 CHAINS_SECONDS = 0.1            # for 20,000 samples
 
 
+# what, program of perf, ours, how many times as long perf takes at least; (new) is PERF_NEW
+SPEED = [(f"{what}{of}", f"{peer}{mark}", fast, least)
+         for mark, of, goals in (("", ", of perf script", (25, 15, 15, 4)),
+                                 (" (new)", ", of the new perf script", (6, 4, 4, 8)))
+         for (what, peer, fast), least in zip(
+             (("stacks with inlined functions", "perf script", INLINED),
+              ("text like perf's with inlined functions", "perf script", "preport script --inline"),
+              ("JSON with inlined functions", "perf script", "pdecode inlined"),
+              ("stacks without inlined functions", "perf script --no-inline", NAMES)), goals)]
+
+
 class SymbolsReport:
     def __init__(self):
         self.rows = []
@@ -24,7 +35,7 @@ class SymbolsReport:
         found = []
         for row in self.rows:
             label = row["input"]["kind"]
-            for one in row["programs"]:
+            for one in row["programs"] + row.get("apart", []):
                 found.append([f"{label}: {one['program']}", *([one["failed"], "", ""] if "failed"
                              in one else [f"{one['wall']:.3f}", f"{one['cpu']:.3f}",
                                           f"{one['rss_kib'] / 1024:.1f}"])])
@@ -34,14 +45,27 @@ class SymbolsReport:
 
     def _speed_goals(self):
         _, cpu = self._of(COPIED)
-        for what, slow, fast, least in (
-                ("stacks with inlined functions, of perf script", "perf script", INLINED, 25),
-                ("text with inlined functions, of perf script", "perf script", "pdecode inlined",
-                 15),
-                ("stacks without inlined functions, of perf script", "perf script --no-inline",
-                 NAMES, 4)):
+        for what, slow, fast, least in SPEED:
             if cpu.get(slow) and cpu.get(fast):
                 yield f"symbols: {what}, times", least, cpu[slow] / cpu[fast]
+
+    def _part_goals(self):
+        row, _ = self._of(COPIED)
+        if not row or "parts" not in row:
+            return
+        unwinding, index = row["parts"]["unwinding"], row["parts"]["index"]
+        yield "symbols: frames unwound a second from cold, millions", 8, unwinding["cold"]
+        yield ("symbols: unwinding, of libdwfl with a kept Dwfl, times", 5,
+               unwinding["cold"] / unwinding["libdwfl"])
+        yield "symbols: .debug_info indexed a second, MB", 120, index["mb_per_second"]
+        yield "symbols: inlined functions at an address, ns", -100, index["ns"]
+        yield "symbols: a symbol, ns", -50, row["parts"]["symbol_ns"]
+        apart = {one["program"]: one for one in row["apart"] if "failed" not in one}
+        if "kallsyms" in apart:
+            yield "symbols: kallsyms, read and sorted, cpu s", -0.03, apart["kallsyms"]["cpu"]
+        one, two = (apart.get(f"preport folded, {word}") for word in ("one thread", "two threads"))
+        if one and two:
+            yield "symbols: stacks, two threads against one, wall", 1.7, one["wall"] / two["wall"]
 
     def _size_goals(self):
         for row in self.rows:
@@ -57,6 +81,7 @@ class SymbolsReport:
     def goals(self):
         """(what, goal, what was reached); a negative goal is the most that it may be."""
         yield from self._speed_goals()
+        yield from self._part_goals()
         yield from self._size_goals()
         row, cpu = self._of(CHAINS)
         if row and cpu.get(NAMES):
