@@ -2,6 +2,7 @@
 import json
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -197,3 +198,81 @@ def test_pdecode(kind, built, symbols, tmp_path):
         for path in away:
             path.rename(path.with_suffix(".dwo"))
     assert re.search("inlined", json.dumps(symbols.frames(records)))
+
+
+# --- a packer of our own ------------------------------------------------------------------------
+
+# DW_SECT numbers of DWARF 5.
+SECTIONS = {1: ".debug_info.dwo", 3: ".debug_abbrev.dwo", 4: ".debug_line.dwo",
+            5: ".debug_loclists.dwo", 6: ".debug_str_offsets.dwo", 8: ".debug_rnglists.dwo"}
+
+
+def section_bytes(path, name, where):
+    out = where / "section"
+    out.unlink(missing_ok=True)
+    subprocess.run(["objcopy", "-O", "binary", "--only-section", name, "--set-section-flags",
+                    f"{name}=alloc", path, out], check=True)
+    return out.read_bytes() if out.exists() else b""
+
+
+def moved_strings(offsets, base):
+    """.debug_str_offsets.dwo of a unit whose strings begin at `base`."""
+    numbers = struct.unpack(f"<{len(offsets) // 4 - 2}I", offsets[8:])
+    return offsets[:8] + struct.pack(f"<{len(numbers)}I", *(base + n for n in numbers))
+
+
+def unit_index(ids, rows):
+    """.debug_cu_index: an open hash table of ids, and a row of offsets and of sizes for each."""
+    slots = 4
+    table, numbers = [0] * slots, [0] * slots
+    for number, unit in enumerate(ids, 1):
+        slot, step = unit & (slots - 1), (unit >> 32 & (slots - 1)) | 1
+        while numbers[slot]:
+            slot = (slot + step) & (slots - 1)
+        table[slot], numbers[slot] = unit, number
+    out = struct.pack("<HHIII", 5, 0, len(SECTIONS), len(ids), slots)
+    out += struct.pack(f"<{slots}Q", *table) + struct.pack(f"<{slots}I", *numbers)
+    out += struct.pack(f"<{len(SECTIONS)}I", *SECTIONS)
+    for column in (0, 1):
+        for row in rows:
+            out += struct.pack(f"<{len(SECTIONS)}I", *(row[name][column] for name in SECTIONS))
+    return out
+
+
+def pack_units(objects, program, where):
+    """Makes the .dwp of .dwo files with a unit each, as DWARF 5 says in 7.3.5."""
+    joined, strings, ids, rows = dict.fromkeys(SECTIONS, b""), b"", [], []
+    for path in objects:
+        parts = {number: section_bytes(path, name, where) for number, name in SECTIONS.items()}
+        parts[6] = moved_strings(parts[6], len(strings))
+        strings += section_bytes(path, ".debug_str.dwo", where)
+        ids.append(struct.unpack_from("<Q", parts[1], 12)[0])
+        rows.append({number: (len(joined[number]), len(part)) for number, part in parts.items()})
+        joined = {number: joined[number] + part for number, part in parts.items()}
+    options = []
+    made = {**{SECTIONS[number]: part for number, part in joined.items()},
+            ".debug_str.dwo": strings, ".debug_cu_index": unit_index(ids, rows)}
+    for name, content in made.items():
+        (where / name[1:]).write_bytes(content)
+        there = section_bytes(objects[0], name, where)
+        options += [f"--{'update' if there else 'add'}-section", f"{name}={where / name[1:]}"]
+    subprocess.run(["objcopy", *options, objects[0], f"{program}.dwp"], check=True)
+
+
+def test_a_package_of_gcc(built, tmp_path):
+    """The packers here can't read DWARF 5 of gcc."""
+    split, whole = built("gcc")
+    program = copied(split, tmp_path / "packed", "*.o")
+    objects = sorted(program.parent.glob("*.dwo"))
+    assert len(objects) == 2
+    pack_units(objects, program, tmp_path)
+    for path in objects:
+        path.unlink()
+    addresses = addresses_of(split, PATTERN)
+    away = split.parent.rename(tmp_path / "away")
+    try:
+        found = same_place(ours(program, addresses), split, whole)
+    finally:
+        away.rename(split.parent)
+    assert found == ours(whole, addresses)
+    assert any(len(chain) > 1 for chain in found.values())
