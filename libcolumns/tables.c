@@ -150,7 +150,7 @@ static const struct pc_column samples[] = {
 					"valid bytes of user_stack"),
 	[PC_SAMPLES_USER_STACK] = GROUPED(PC_GROUP_STACK, "user_stack", PC_BYTES,
 					  "from the stack pointer upwards"),
-	[PC_SAMPLES_FIELDS] = GROUPED(PC_GROUP_TRACEPOINT, "fields", PC_LONG_TEXT,
+	[PC_SAMPLES_FIELDS] = GROUPED(PC_GROUP_TRACEPOINTS, "fields", PC_LONG_TEXT,
 				      "fields of the tracepoint, a JSON object"),
 };
 
@@ -312,7 +312,7 @@ static const struct pc_table tables[PC_NR_TABLES] = {
 	[PC_CGROUPS] = TABLE("cgroups", cgroups, "CGROUP records"),
 	[PC_NAMESPACES] = TABLE("namespaces", namespaces, "entries of NAMESPACES records"),
 	[PC_LOST] = TABLE("lost", lost,
-			  "LOST, LOST_SAMPLES, THROTTLE and UNTHROTTLE records; AUX that is cut"),
+			  "LOST, LOST_SAMPLES, THROTTLE and UNTHROTTLE records, AUX that is cut"),
 	[PC_FEATURES] = TABLE("features", features, "feature sections"),
 	[PC_RECORDS] = TABLE("records", records, "records of the types without a table"),
 	[PC_ERRORS] = TABLE("errors", errors, "damage, and notes"),
@@ -340,7 +340,7 @@ bool pc_table_find(const char *name, size_t *i)
 const char *pc_group_name(size_t i)
 {
 	static const char *const names[] = { "addr", "raw", "offset", "wall", "mem", "branch",
-					     "read", "regs", "stack", "tracepoint" };
+					     "read", "regs", "stack", "tracepoints" };
 
 	return i < sizeof(names) / sizeof(names[0]) ? names[i] : NULL;
 }

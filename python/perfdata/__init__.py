@@ -186,7 +186,7 @@ class Recording:
     def table(self, name, columns=None, groups=(), int64=False, file_id=None):
         """A table: perfdata.tables() lists them. `groups` adds columns to samples, as pdecode's
         --with: addr, raw, offset, wall, mem, branch, read, regs, stack,
-        tracepoint. With int64, addresses are int64 of the same bits."""
+        tracepoints. With int64, addresses are int64 of the same bits."""
         if name == "samples" and columns is None:
             columns = self._columns
         chosen = _groups(groups)

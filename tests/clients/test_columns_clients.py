@@ -18,7 +18,7 @@ PYTHON = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent") / "python"
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ, reason="run by make check-clients")
 RECORDINGS = ["02-callgraph-fp.data", "03-callgraph-dwarf.data", "06-data-phys-pages.data",
               "10-group-leader-sampling.data", "50-max-size.data", "59-lost.data"]
-GROUPS = "addr,raw,offset,wall,mem,branch,read,regs,stack,tracepoint"
+GROUPS = "addr,raw,offset,wall,mem,branch,read,regs,stack,tracepoints"
 
 # sys.argv: folder of *.parquet and *.arrow, the library, the recording
 PROGRAM = """
@@ -108,6 +108,32 @@ for sql, python, answer in blocks:
     exec(python, scope)
     assert lines(scope["answer"].columns, scope["answer"].rows()) == answer.splitlines(), python
 """
+
+
+# sys.argv: the definitions, folder of *.parquet
+DEFINITIONS = """
+import pathlib, sys
+import duckdb
+db = duckdb.connect()
+db.execute(pathlib.Path(sys.argv[1]).read_text())
+for path in sorted(pathlib.Path(sys.argv[2]).glob("*.parquet")):
+    want = db.sql(f"describe {path.stem}").fetchall()
+    have = db.sql(f"describe select * from '{path}'").fetchall()
+    assert [row[:2] for row in have] == [row[:2] for row in want], (path.stem, have, want)
+    db.execute(f"insert into {path.stem} select * from '{path}'")
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--int64"]], ids=" ".join)
+def test_definitions_have_the_types_of_the_files(more, run_pdecode, tmp_path):
+    path = FIXTURES / "perf" / "12-tracepoints.data"
+    options = ["--with", GROUPS, *more]
+    text = run_pdecode(["--ddl=duckdb", *options]).stdout
+    (tmp_path / "definitions").write_bytes(text)
+    assert run_pdecode(["-f", "parquet", *options, "-o", tmp_path / "t", path]).returncode == 0
+    done = subprocess.run([PYTHON, "-c", DEFINITIONS, tmp_path / "definitions", tmp_path / "t"],
+                          capture_output=True, timeout=TIMEOUT, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_recipes_give_the_answers_that_they_show(run_pdecode, tmp_path):

@@ -34,7 +34,7 @@ import duckdb, pandas, perfdata, polars, pyarrow
 f = perfdata.open(sys.argv[1])
 for name in perfdata.tables():
     tables = table = f.table(name, groups=["addr", "raw", "offset", "wall", "mem", "branch", "read",
-                                           "regs", "stack", "tracepoint"])
+                                           "regs", "stack", "tracepoints"])
     arrow = pyarrow.RecordBatchReader.from_stream(table).read_all()
     arrow.validate(full=True)
     assert arrow.column_names == table.columns == pyarrow.schema(table).names

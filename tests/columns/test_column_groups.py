@@ -18,7 +18,7 @@ from test_columns import rows
 from test_stream import library, opened  # noqa: F401  (fixtures)
 
 GROUPS = ["addr", "raw", "offset", "wall", "mem", "branch", "read", "regs", "stack",
-          "tracepoint"]
+          "tracepoints"]
 EVERY = ",".join(GROUPS)
 CASES = [f"{case.name}.{order}" for cases in (catalog_samples, catalog_tracepoints)
          for case in cases.cases() for order in ("le", "be")]

@@ -76,7 +76,7 @@ def python(wheel, tmp_path_factory):
 
 
 GROUPS = ["addr", "raw", "offset", "wall", "mem", "branch", "read", "regs", "stack",
-          "tracepoint"]
+          "tracepoints"]
 RECORDINGS = [CHAINS, PERF / "59-lost.data", PERF / "20-threads.data", PERF / "18-pipe.data",
               PERF / "16-zstd.data", PERF / "12-tracepoints.data",
               PERF / "10-group-leader-sampling.data", PERF / "03-callgraph-dwarf.data"]

@@ -22,7 +22,7 @@ struct column_settings {
 		 "code_page_size), raw (ip, callchain, raw), offset, wall (wall_ns), mem "	\
 		 "(data_src, mem_op, mem_lvl, ...), branch, read (time_enabled, "	\
 		 "time_running, counts), regs (user_regs, intr_regs), stack (dyn_size, "	\
-		 "user_stack), tracepoint (fields, a JSON object)"),				\
+		 "user_stack), tracepoints (fields, a JSON object)"),				\
 	CLI_FLAG(0, "int64", type, member.int64,					\
 		 "write addresses as int64 of the same bits, for Spark and others that "	\
 		 "have no unsigned numbers"),						\

@@ -78,7 +78,7 @@ static const struct cli_note examples[] = {
 
 static const struct cli_note exits[] = {
 	{ "0", "success" },
-	{ "1", "parts of an input are damaged, see standard error; the answer is of the rest" },
+	{ "1", "parts of an input are damaged: the answer is of the rest" },
 	{ "2", "the command line or the SQL is wrong" },
 	{ "3", "an input can't be opened or is no perf.data file" },
 	{ "4", "the output could not be written, or memory is short" },

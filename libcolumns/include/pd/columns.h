@@ -61,7 +61,7 @@ enum pc_group {
 	PC_GROUP_READ = 1 << 6,
 	PC_GROUP_REGS = 1 << 7,
 	PC_GROUP_STACK = 1 << 8,
-	PC_GROUP_TRACEPOINT = 1 << 9,
+	PC_GROUP_TRACEPOINTS = 1 << 9,
 	PC_GROUP_ALL = (1 << 10) - 1,
 };
 
