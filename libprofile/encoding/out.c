@@ -116,6 +116,19 @@ size_t pp_put_name(struct pp_out *out, struct pd_bytes name, size_t columns)
 	return used;
 }
 
+size_t pp_copy_without_digits(char *to, size_t room, struct pd_bytes name)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < name.size && size < room; i++) {
+		const bool is_digit = name.data[i] >= '0' && name.data[i] <= '9';
+
+		if (!is_digit || !size || to[size - 1] != '*')
+			to[size++] = is_digit ? '*' : (char)name.data[i];
+	}
+	return size;
+}
+
 struct pd_bytes pp_name_of(const struct pp_profile *p, const struct pp_merged *n)
 {
 	return pp_strings_at(&p->strings, p->functions[n->function].name);

@@ -39,6 +39,10 @@ uint32_t pp_next_character(struct pd_bytes *text);
 /* Returns whether a character is a control, a control of bidirectional text, or no character. */
 bool pp_is_control(uint32_t c);
 
+/* Copies at most `room` bytes of a task's name with each run of digits as one '*'. Returns the
+ * size. */
+size_t pp_copy_without_digits(char *to, size_t room, struct pd_bytes name);
+
 static inline struct pd_bytes pp_bytes(const char *text)
 {
 	return (struct pd_bytes){ (const uint8_t *)text, __builtin_strlen(text) };

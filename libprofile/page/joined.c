@@ -39,20 +39,6 @@ static size_t copy_last_part(char *to, size_t room, struct pd_bytes path)
 	return size;
 }
 
-/* Copies a task's name with each run of digits as one '*'. */
-static size_t copy_without_digits(char *to, size_t room, struct pd_bytes name)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < name.size && size < room; i++) {
-		const bool is_digit = name.data[i] >= '0' && name.data[i] <= '9';
-
-		if (!is_digit || !size || to[size - 1] != '*')
-			to[size++] = is_digit ? '*' : (char)name.data[i];
-	}
-	return size;
-}
-
 /* Sets the strings by which a function is found in the other recording. */
 static void set_keys(struct joining *g, struct pp_joined_function *f)
 {
@@ -62,7 +48,7 @@ static void set_keys(struct joining *g, struct pp_joined_function *f)
 	size_t size;
 
 	if (named->kind == PP_KIND_THREAD) {
-		size = copy_without_digits(text, sizeof(text), name);
+		size = pp_copy_without_digits(text, sizeof(text), name);
 		f->name = add_string(g, text, size);
 		f->image = add_string(g, "[thread]", 8);
 		return;

@@ -232,6 +232,44 @@ static int sum_events(struct summing *s)
 	return ret;
 }
 
+static size_t count_digits(struct pd_bytes text)
+{
+	size_t n = 0;
+
+	while (n < text.size && text.data[n] >= '0' && text.data[n] <= '9')
+		n++;
+	return n;
+}
+
+static struct pd_bytes skip(struct pd_bytes text, size_t n)
+{
+	return (struct pd_bytes){ text.data + n, text.size - n };
+}
+
+/* Returns whether two names are the same but for their digits. */
+static bool are_alike(struct pd_bytes a, struct pd_bytes b)
+{
+	while (a.size && b.size) {
+		const size_t n = count_digits(a), m = count_digits(b);
+
+		if (!n != !m || (!n && *a.data != *b.data))
+			return false;
+		a = skip(a, n ? n : 1);
+		b = skip(b, m ? m : 1);
+	}
+	return !a.size && !b.size;
+}
+
+/* Returns whether a thread is none of the kind of a line's other threads. */
+static bool is_other(const struct summing *s, const struct pp_line *line, uint32_t thread)
+{
+	const struct pp_strings *strings = &s->p->strings;
+
+	if (thread == PP_NONE || line->thread == PP_NONE)
+		return thread != line->thread;
+	return !are_alike(pp_strings_at(strings, thread), pp_strings_at(strings, line->thread));
+}
+
 static void choose_threads(struct summing *s)
 {
 	struct pp_lines *l = s->l;
@@ -247,6 +285,11 @@ static void choose_threads(struct summing *s)
 		}
 	}
 	pp_memory_free(&s->p->memory, best, l->nr, sizeof(*best));
+	for (size_t i = 0; i < s->nr_parts; i++) {
+		struct pp_line *line = &l->items[s->parts[i].line];
+
+		line->is_of_others |= is_other(s, line, s->parts[i].thread);
+	}
 }
 
 bool pp_keys_have_event(const enum pp_key keys[PP_NR_KEYS])

@@ -13,6 +13,7 @@ struct pp_line {
 						 * in its stack */
 	uint32_t thread;	/* name of the thread with the largest part of self, or PP_NONE */
 	uint32_t nr_threads;	/* names with a part of self */
+	bool is_of_others;	/* the names differ in more than their digits */
 };
 
 /* Must be zero-initialized. */

@@ -68,17 +68,33 @@ static void put_keys(struct pp_out *out, const struct pp_rows *rows, const struc
 	}
 }
 
+/* Writes names that differ in their digits as one, "worker-* (3)", and of others the first. */
+static void put_threads(struct pp_out *out, const struct pp_line *line)
+{
+	const size_t columns = out->o.columns ? THREAD_COLUMNS - 5 : 0;
+	const bool is_one = line->nr_threads > 1 && !line->is_of_others;
+	struct pd_bytes name = { 0 };
+	char text[256];
+
+	if (line->thread != PP_NONE)
+		name = pp_strings_at(&out->p->strings, line->thread);
+	if (is_one)
+		name = (struct pd_bytes){ (const uint8_t *)text,
+					  pp_copy_without_digits(text, sizeof(text), name) };
+	pp_put_name(out, name, columns);
+	if (is_one)
+		pp_printf(out, " (%" PRIu32 ")", line->nr_threads);
+	else if (line->nr_threads > 1)
+		pp_printf(out, " +%" PRIu32, line->nr_threads - 1);
+}
+
 static void put_function(struct pp_out *out, const struct pp_row *r)
 {
 	const struct pp_profile *p = out->p;
 
 	put_column(out, pp_strings_at(&p->strings, r->function->name), name_columns(out));
 	put_column(out, pp_image_text(p, r->function), IMAGE_COLUMNS);
-	if (r->line->thread != PP_NONE)
-		pp_put_name(out, pp_strings_at(&p->strings, r->line->thread),
-			    out->o.columns ? THREAD_COLUMNS - 5 : 0);
-	if (r->line->nr_threads > 1)
-		pp_printf(out, " +%" PRIu32, r->line->nr_threads - 1);
+	put_threads(out, r->line);
 }
 
 static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)

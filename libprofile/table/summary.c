@@ -127,6 +127,19 @@ static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_even
 		pp_put_text(out, "the samples have no periods: each counts 1\n");
 }
 
+/* Writes how samples of another event are shown. */
+static void put_way_to(struct pp_out *out, const struct pp_weigher *w)
+{
+	if (w->is_read)
+		pp_put_text(out, " (in the same group)\n");
+	else if (pp_keys_have_event(out->o.keys) || out->p->options.state != PP_ON_CPU)
+		pp_put_text(out, "\n");
+	else if (w->is_switch || w->is_wait)
+		pp_put_text(out, " (--off-cpu shows the waits)\n");
+	else
+		pp_put_text(out, " (-e shows them)\n");
+}
+
 static void put_other_events(struct pp_out *out)
 {
 	const struct pp_profile *p = out->p;
@@ -139,8 +152,7 @@ static void put_other_events(struct pp_out *out)
 		pp_printf(out, "also recorded: %" PRIu64 " sample%s of ", e->samples,
 			  pp_plural(e->samples));
 		pp_put_name(out, pp_bytes(e->weigher.name), 0);
-		pp_put_text(out, e->weigher.is_read ? " (in the same group)\n" :
-			    pp_keys_have_event(out->o.keys) ? "\n" : " (-e shows them)\n");
+		put_way_to(out, &e->weigher);
 	}
 }
 

@@ -147,6 +147,22 @@ def test_the_heaviest_task_of_a_function(calls):
     assert [line.split()[7:] for line in lines if "[b]  " in line] == [["two", "+1"]]
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("names, want", [
+    (["pool-1-a", "pool-12-a", "pool-3-a"], ["pool-*-a", "(3)"]),
+    (["w1", "w2", "v1"], ["w1", "+2"]),
+    (["w", "w1"], ["w", "+1"]), (["12", "3"], ["*", "(2)"]), (["w1", "w1x"], ["w1", "+1"]),
+    (["w1", "w1"], ["w1"])])
+def test_threads_whose_names_differ_in_digits_are_one_name(tmp_path, names, want):
+    it = Recording()
+    for i, name in enumerate(names):
+        it.comm(1, 10, name, tid=10 + i, misc=0 if i else EXEC)
+        it.sample(5 + i, 10, 100 - i, 0x1010, tid=10 + i)
+    (tmp_path / "x").write_bytes(it.file())
+    line = preport("-s", "self", tmp_path / "x").decode().split("\n\n")[1].split("\n")[1]
+    assert line.split()[6:] == want
+
+
 def test_functions_of_one_image(tmp_path):
     path = tmp_path / "perf.data"
     program = build_program(tmp_path / "app")

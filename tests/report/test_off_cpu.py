@@ -137,6 +137,9 @@ def test_sched_switch_has_its_own_stack_and_names_the_next_thread(write, of):
     path = write(it)
     assert text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", path))) == {
         "tid_10;[blocked];[app];[app]": 60, "tid_11;[preempted];[app];[libx.so.1]": 30}
+    also = "also recorded: 3 samples of sched:sched_switch"
+    assert also + " (--off-cpu shows the waits)\n" in preport(path).decode()
+    assert also + "\n" in preport("--off-cpu", path).decode()
 
 
 def test_a_wait_ends_with_its_thread_or_the_recording(write):
