@@ -13,6 +13,8 @@
 #define WINDOW_SIZE (320u << 10)	/* fits into the cache; grows if a peek asks for more */
 #define READ_MIN (64u << 10)	/* less free space in the window is not worth a read */
 #define ZEROS_AT_ONCE 4096
+#define SHARED_KEPT (2u << 20)	/* bytes before the piece that two threads may still read */
+#define SHARED_MOST (16u << 20)	/* the same for many threads: their reading brings pages back */
 #define ASK_MS 200	/* a signal may come just before the wait that it should interrupt */
 
 static size_t bytes_left(const struct pd_source *s)
@@ -128,14 +130,20 @@ static int64_t read_more(struct pd_source *s, void *p, size_t n, struct pd_error
 
 /* --- the window --- */
 
-/* Drops the pages of the piece up to `until`. */
+/* Drops the pages of the piece up to `until`. Those that threads may read are dropped later. */
 static void drop_piece(struct pd_source *s, uint64_t until)
 {
 	const uint64_t end = s->window_at + s->filled;
+	uint64_t from = s->window_at;
 
-	if (s->in_mapping && until > s->window_at)
-		pd_mapping_drop(&s->mapping, (size_t)(s->origin + s->window_at),
-				(size_t)((until < end ? until : end) - s->window_at));
+	if (until > end)
+		until = end;
+	if (s->is_shared) {
+		until -= until < SHARED_KEPT ? until : SHARED_KEPT;
+		from -= from < SHARED_MOST ? from : SHARED_MOST;
+	}
+	if (s->in_mapping && until > from)
+		pd_mapping_drop(&s->mapping, (size_t)(s->origin + from), (size_t)(until - from));
 	s->in_mapping = false;
 }
 
@@ -161,11 +169,14 @@ static int make_room(struct pd_source *s, size_t n, struct pd_error *e)
 	return 0;
 }
 
-/* Maps the file when that is first needed. Returns whether it is mapped. */
+/* Maps the file when that is first needed. Returns whether it is mapped, as large as it was. */
 static bool map_file(struct pd_source *s)
 {
 	struct pd_budget *b = s->budget;
+	struct stat st;
 
+	s->may_map = s->may_map && fstat(s->fd, &st) == 0 &&
+		     (uint64_t)st.st_size >= s->origin + s->size;
 	if (!s->may_map || s->mapping.data)
 		return s->may_map;
 	s->may_map = b->used <= b->limit && b->limit - b->used >= s->piece &&
@@ -298,6 +309,7 @@ int pd_source_skip(struct pd_source *s, uint64_t n, uint64_t *skipped, struct pd
 
 struct pd_window *pd_source_pin(struct pd_source *s)
 {
+	s->is_shared = true;
 	if (s->in_mapping)
 		return NULL;
 	pd_window_pin(s->windows.now);

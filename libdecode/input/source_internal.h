@@ -25,6 +25,7 @@ struct pd_source {
 	struct pd_mapping mapping;	/* of the file, up to its size when it was opened */
 	size_t piece;		/* bytes of the mapping in memory at once */
 	bool in_mapping;	/* the window is in the mapping */
+	bool is_shared;		/* bytes were pinned: other threads read them later */
 	bool ended;		/* STREAM: a terminal could be read again after EOF */
 	struct pd_unpack *unpack;
 	struct pd_error damage;	/* damage of the input that was copied to a temporary file */

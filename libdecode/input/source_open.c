@@ -9,7 +9,7 @@
 #include "base/tempfile.h"
 #include "input/source_internal.h"
 
-#define PIECE_SIZE (4u << 20)	/* bytes of a mapped file in memory at once, besides those asked
+#define PIECE_SIZE (2u << 20)	/* bytes of a mapped file in memory at once, besides those asked
 				 * for */
 #define TEMPFILE_DEFAULT (4ull << 30)
 #define HEAD_SIZE 16

@@ -403,6 +403,21 @@ static void set_peeked(struct pd_stream *s, const struct pd_frame *f, struct pd_
 	s->peeked_at = f->offset;
 }
 
+/* Ends the records before their end: the file has shrunk since it was opened. */
+static enum pd_next end_too_soon(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const enum pd_next next = end_of_records(s, f, e);
+	const uint64_t at = pd_source_offset(s->source);
+
+	if (next != PD_NEXT_END || !pd_source_is_random(s->source))
+		return next;
+	*e = (struct pd_error){
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED, .offset = at, .want = s->end - at,
+		.text = "the file has shrunk since it was opened",
+	};
+	return PD_NEXT_DAMAGE;
+}
+
 /* Frames what is at the source's offset. */
 static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
@@ -418,7 +433,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 	if (peek(s, 2 * HEADER, &have, e))
 		return fail_reading(s, e);
 	if (!have.size)
-		return end_of_records(s, f, e);
+		return end_too_soon(s, f, e);
 	pd_stream_read_header(s, have, f);
 	f->offset = pd_source_offset(s->source);
 	if (have.size < HEADER) {

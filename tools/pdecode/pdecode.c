@@ -242,11 +242,11 @@ static unsigned int thread_count(const struct run *run)
 	return cpus < 1 ? 1 : cpus < MOST_THREADS ? (unsigned int)cpus : MOST_THREADS;
 }
 
-/* Counting does not touch most bytes, so it maps the file. Writing touches all of them, and what is
- * written can't be taken back if the file turns out to have shrunk. */
+/* Mapping saves a copy of each byte. If the file shrinks, up to a piece of it becomes zeros, which
+ * is reported. Tables, which are put in place when they are complete, are not worth that. */
 static enum pd_access access_of(const struct settings *s)
 {
-	return s->format == FORMAT_STATS ? PD_MAP_OWN : PD_READ;
+	return s->format <= FORMAT_STATS ? PD_MAP_OWN : PD_READ;
 }
 
 static bool makes_columns(const struct settings *s)

@@ -64,9 +64,9 @@ enum pd_order_by {
 
 enum pd_access {
 	PD_READ,
-	/* Maps regular files that only the process's user can write, a few MB at a time: faster
-	 * where most bytes are not looked at. If such a file shrinks meanwhile, or its disk fails,
-	 * the process gets SIGBUS: the caller must handle that. */
+	/* Maps regular files that only the process's user can write, a few MB at a time: saves a
+	 * copy of each byte. If such a file shrinks meanwhile, or its disk fails, the process may
+	 * get SIGBUS: the caller must handle that. */
 	PD_MAP_OWN,
 };
 
