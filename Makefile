@@ -36,7 +36,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 PKG_CONFIG ?= pkg-config
-OPT ?= -O2 -g
+OPT ?= $(if $(filter 1,$(SAN)),-O1,-O2) -g
 SETUP ?= scripts/install-packages
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO_INPUT ?= fixtures/perf/02-callgraph-fp.data
@@ -353,7 +353,7 @@ check-builds:
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
 	+$(Q)$(SUBMAKE) B=build/san SAN=1 all check-crash mutators
 	+$(Q)if command -v clang >/dev/null; then \
-		$(SUBMAKE) B=build/clang SAN=0 CC=clang all; \
+		$(SUBMAKE) B=build/clang SAN=0 CC=clang OPT=-O1 all; \
 	else echo 'clang: not here, skipped'; fi
 
 # Needs root, to become another user.
