@@ -240,12 +240,14 @@ int pp_write_page(struct pp_out *out)
 	struct page page = { .out = out, .packing.memory = &p->memory };
 	int ret = pp_join(&page.joined, p, out->o.event, base, base ? pp_main_event(base) : 0);
 
+	if (!ret)
+		ret = pp_page_times_init(&page.times, p, out->o.event);
 	if (!ret) {
-		pp_page_times_init(&page.times, p, out->o.event);
 		if (base)
 			page.times.step = 0;
 		ret = fill_page(&page);
 	}
+	pp_page_times_free(&page.times);
 	pp_packing_free(&page.packing);
 	pp_joined_free(&page.joined, &p->memory);
 	return ret;

@@ -23,14 +23,26 @@ static uint64_t count_samples(const struct pp_page_times *t, const struct pp_tra
 	return n;
 }
 
-void pp_page_times_init(struct pp_page_times *t, const struct pp_profile *p, size_t event)
+int pp_page_times_init(struct pp_page_times *t, struct pp_profile *p, size_t event)
 {
 	uint64_t all = 0;
 
 	*t = (struct pp_page_times){ .p = p, .event = event };
-	for (size_t i = 0; i < p->tracks.nr; i++)
-		all += count_samples(t, &p->tracks.items[i]);
+	t->counts = pp_memory_zeroed(&p->memory, p->tracks.nr, sizeof(*t->counts));
+	if (!t->counts)
+		return -1;
+	for (size_t i = 0; i < p->tracks.nr; i++) {
+		t->counts[i] = count_samples(t, &p->tracks.items[i]);
+		all += t->counts[i];
+	}
 	t->step = (all + PP_PAGE_SAMPLES - 1) / PP_PAGE_SAMPLES;
+	return 0;
+}
+
+void pp_page_times_free(struct pp_page_times *t)
+{
+	if (t->p)
+		pp_memory_free(&t->p->memory, t->counts, t->p->tracks.nr, sizeof(*t->counts));
 }
 
 void pp_pack_threads(struct pp_packing *k, const struct pp_page_times *t)
@@ -41,7 +53,7 @@ void pp_pack_threads(struct pp_packing *k, const struct pp_page_times *t)
 	pp_pack_text(k, "\"threads\":[");
 	for (size_t i = 0; t->step && i < t->p->tracks.nr; i++) {
 		const struct pp_track *track = &t->p->tracks.items[i];
-		const uint64_t n = count_samples(t, track);
+		const uint64_t n = t->counts[i];
 
 		if (!n)
 			continue;
@@ -55,12 +67,12 @@ void pp_pack_threads(struct pp_packing *k, const struct pp_page_times *t)
 	pp_pack_text(k, "]");
 }
 
-static void pack_track(struct pp_packing *k, const struct pp_page_times *t,
-		       const struct pp_track *track, uint64_t first)
+static void pack_track(struct pp_packing *k, const struct pp_page_times *t, size_t track,
+		       uint64_t first)
 {
-	const uint64_t all = count_samples(t, track);
+	const uint64_t all = t->counts[track];
 	uint64_t n = 0, weight = 0, last = 0;
-	struct pp_track_reader r = pp_track_read(&t->p->tracks, track);
+	struct pp_track_reader r = pp_track_read(&t->p->tracks, &t->p->tracks.items[track]);
 	struct pp_item item = { 0 };
 
 	while (pp_track_next(&r, &item)) {
@@ -85,5 +97,5 @@ void pp_pack_samples(struct pp_packing *k, const struct pp_page_times *t)
 	const uint64_t first = pp_tracks_first(&t->p->tracks);
 
 	for (size_t i = 0; t->step && i < t->p->tracks.nr; i++)
-		pack_track(k, t, &t->p->tracks.items[i], first);
+		pack_track(k, t, i, first);
 }

@@ -9,15 +9,17 @@
 enum { PP_PAGE_SAMPLES = 1000000 };
 
 struct pp_page_times {
-	const struct pp_profile *p;
+	struct pp_profile *p;
 	size_t event;
+	uint64_t *counts;	/* samples of each track that are the page's */
 	const struct pp_joined *j;
 	const uint32_t *order;	/* the number of each of its nodes in the page */
 	uint64_t step;		/* samples for each that is written; 0: there are no times */
 };
 
-/* Fills in *t. */
-void pp_page_times_init(struct pp_page_times *t, const struct pp_profile *p, size_t event);
+/* Counts the samples. Returns 0, or -1 without memory. */
+int pp_page_times_init(struct pp_page_times *t, struct pp_profile *p, size_t event);
+void pp_page_times_free(struct pp_page_times *t);
 /* Adds [name, pid, tid, samples] for each thread that has samples, as JSON. */
 void pp_pack_threads(struct pp_packing *k, const struct pp_page_times *t);
 /* Adds their samples: us since the one before, node, weight. `order` must be set. */
