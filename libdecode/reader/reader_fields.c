@@ -40,6 +40,7 @@ struct load {
 	bool in_trailer;
 	uint8_t to, width;
 	uint8_t same; /* the width of both sides where it is one; 0: they differ */
+	uint32_t bit; /* enum pd_fields_bit */
 };
 
 struct loads {
@@ -86,6 +87,7 @@ static bool choose_load(const struct usual *u, uint32_t type, const struct pd_pl
 	l->in_trailer = in_trailer;
 	l->to = u->to;
 	l->width = u->width;
+	l->bit = u->bit;
 	if (!l->op)
 		return false;
 	l->at = l->op->offset;
@@ -198,8 +200,7 @@ static void fill_record(const struct pd_record *r, uint32_t want, struct pd_fiel
 		if (part.size < l->op->offset || part.size - l->op->offset < l->op->width)
 			continue;
 		copy_number(l, part.data, swap, out);
-		for (size_t j = 0; j < NR_USUAL; j++)
-			out->has |= usual[j].to == l->to ? usual[j].bit : 0;
+		out->has |= l->bit;
 	}
 	if (r->plan)
 		fill_rest(r->plan, r->body, r->extent.nr_ops, want, swap, out);
