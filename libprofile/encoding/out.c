@@ -12,7 +12,7 @@ void pp_flush(struct pp_out *out)
 	out->used = 0;
 }
 
-void pp_put(struct pp_out *out, const char *text, size_t size)
+void pp_put_parts(struct pp_out *out, const char *text, size_t size)
 {
 	while (size) {
 		size_t n = sizeof(out->buffer) - out->used;

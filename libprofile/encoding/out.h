@@ -3,6 +3,7 @@
 #define PP_OUT_H
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "profile/profile_internal.h"
 
@@ -16,7 +17,18 @@ struct pp_out {
 };
 
 void pp_flush(struct pp_out *out);
-void pp_put(struct pp_out *out, const char *text, size_t size);
+/* The same as pp_put(), for what may not fit into the buffer. */
+void pp_put_parts(struct pp_out *out, const char *text, size_t size);
+static inline void pp_put(struct pp_out *out, const char *text, size_t size)
+{
+	if (size >= sizeof(out->buffer) - out->used) {
+		pp_put_parts(out, text, size);
+		return;
+	}
+	memcpy(out->buffer + out->used, text, size);
+	out->used += size;
+}
+
 void pp_put_text(struct pp_out *out, const char *text);
 /* Writes a number in at least `width` columns; `pad` is before the digits. */
 void pp_put_number(struct pp_out *out, uint64_t n, size_t width, char pad);
