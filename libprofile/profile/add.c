@@ -155,7 +155,7 @@ static uint32_t choose_event(const struct pp_profile *p, const struct pp_counted
 	const struct pp_weigher *w = &event->weigher;
 	const enum pp_state state = p->options.state;
 
-	if (state != PP_ON_CPU && (w->is_wait || (state == PP_WALL && w->is_time)))
+	if (state != PP_ON_CPU && (w->is_wait || (state == PP_WALL && event->is_wall_clock)))
 		return p->offcpu.event;
 	return (uint32_t)(event - p->events);
 }

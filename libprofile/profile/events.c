@@ -76,6 +76,20 @@ static uint32_t find_same(const struct pp_profile *p, const struct pp_weigher *w
 	return PP_NONE;
 }
 
+/* Whether an event is the first wanted clock of the recording: two clocks see the same time. */
+static bool is_first_clock(const struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
+{
+	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
+		const struct pd_attr *at = pd_reader_attr(r, i);
+		struct pp_weigher w;
+
+		pp_weigher_init(&w, r, at);
+		if (w.is_time && !w.is_wait && wants_event(p, at))
+			return at == a;
+	}
+	return false;
+}
+
 static uint32_t make_event(struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
 {
 	const bool is_wanted = wants_event(p, a);
@@ -94,6 +108,7 @@ static uint32_t make_event(struct pp_profile *p, struct pd_reader *r, const stru
 		return PP_NONE;
 	p->events[event].attr = pd_attr_index(a);
 	p->events[event].is_wanted = is_wanted;
+	p->events[event].is_wall_clock = w.is_time && is_first_clock(p, r, a);
 	return event;
 }
 
@@ -150,6 +165,7 @@ uint32_t pp_events_take(struct pp_profile *p, const struct pp_counted_event *oth
 	if (*number != PP_NONE) {
 		p->events[*number].attr = other->attr;
 		p->events[*number].is_wanted = other->is_wanted;
+		p->events[*number].is_wall_clock = other->is_wall_clock;
 	}
 	return *number;
 }

@@ -23,6 +23,7 @@ struct pp_counted_event {
 	uint32_t small;		/* node of stacks that there was no memory for */
 	uint32_t merged;	/* its node among the functions */
 	bool is_wanted;
+	bool is_wall_clock;	/* --wall adds its samples to the waits */
 };
 
 struct pp_thread {

@@ -193,7 +193,6 @@ static const struct cli_option options[] = {
 		 "print the events' attributes as pdecode's JSON, without opening the events"),
 	CLI_FLAG(0, "dry-run", settings, dry_run, "check the options and events, and exit"),
 
-	CLI_REFUSED(0, "off-cpu", "it needs a BPF program; try -e sched:sched_switch -g"),
 	CLI_REFUSED(0, "pfm-events",
 		    "libpfm is not supported; name the events with -e pmu/term=.../"),
 	CLI_REFUSED(0, "debuginfod", "precord downloads nothing"),

@@ -271,6 +271,23 @@ def test_the_wall_clock_has_no_counts(write):
         "app;[app]": 90, "app;[blocked, approximate];[libx.so.1]": 40}
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_wall_clock_has_the_time_of_one_clock(write, jobs):
+    """cpu-clock and task-clock see the same time; -e chooses."""
+    task_clock = attr("IP|TID|TIME|CPU|CALLCHAIN|IDENTIFIER", type=1, config=1, sample_period=45,
+                      flags=("sample_id_all",))
+    it = start()
+    it.sample(99, 10, 0, 0x7010, event=task_clock)
+    it.sample(100, 10, 90, 0x1010)
+    it.sample(101, 10, 0, 0x7010, event=task_clock)
+    path = write(it)
+    path.write_bytes(attrs(it, (CLOCK, [1]), (task_clock, [2])))
+    for event, sums in ((None, {"app;[app]": 90}), ("task-clock", {"app;[libx.so.1]": 90}),
+                        ("cpu-clock", {"app;[app]": 90})):
+        options = ["-e", event] if event else []
+        assert text(folded(preport("-f", "folded", "--wall", "-j", jobs, *options, path))) == sums
+
+
 @pytest.mark.parametrize("option", ["--off-cpu", "--wall"])
 def test_files_with_times_have_the_waits(write, option):
     """Also of a thread whose number is that of another one later."""
