@@ -33,11 +33,12 @@ DECIDES = {"type", "kind", "misc", "cpumode", "misc_flags", "id", "identifier", 
            "nbits", "attr", "hw_idx", "sample_type", "info", "tracepoint", "prot", "value_hex",
            "header_size", "size", "priv", "cpus_and_pmu", "record_type", "ARCH", "E_MACHINE",
            "NRCPUS", "misc_hex", "bpf_prog", "func_info_rec_size", "line_info_rec_size",
-           "nr_addresses", "nr_times", "nr_inlined", "nr_lines"}
+           "nr_addresses", "nr_times", "nr_inlined", "nr_lines", "nr_unwound"}
 # Lists whose length is also elsewhere.
 COUPLED = {"counters", "vcpu_entries", "cpus", "die_ids", "events", "domains", "mask", "bits",
            "values", "params", "regs", "names", "data", "formats", "systems", "ftrace_formats",
-           "ids", "addresses", "hits", "times", "inlined", "lines", "line_files"}
+           "ids", "addresses", "hits", "times", "inlined", "lines", "line_files", "unwound",
+           "unwound_rows"}
 NOT_THESE = re.compile(
     "zstd|gzip|directory|killed|tracepoint|lookup|simpleperf|bpf-prog|feature-bpf|newer|trailing|"
     "not-utf8|padding|rhel7|tracing|text-without|features-all|raw-empty|stack-empty|feature-dir|"
