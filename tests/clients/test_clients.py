@@ -15,9 +15,7 @@ import zlib
 import pytest
 
 from conftest import ROOT, TIMEOUT, TOOLS
-from known_recording import CLOCK, EXEC, Recording, build_program, recorded
-from perfdata import records as r
-from perfdata.sample import sample_id
+from known_recording import EXEC, Recording, build_program, recorded
 from profiles import preport
 
 CLIENTS = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent")
@@ -170,8 +168,7 @@ def waiting(tmp_path):
     it.map(2, 10, 0x1000, 0x1000, "/bin/app")
     it.sample(2 * MS, 10, MS, 0x1010)
     for time, misc in ((13, 1 << 13), (113, 0)):
-        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time * MS,
-                                                            identifier=1)))
+        it.switch(time * MS, 10, 10, misc)
     it.sample(116 * MS, 10, MS, 0x1010)
     (tmp_path / "perf.data").write_bytes(it.file())
     return tmp_path / "perf.data"

@@ -8,9 +8,7 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT
-from known_recording import CLOCK, EXEC, Recording
-from perfdata import records as r
-from perfdata.sample import sample_id
+from known_recording import EXEC, Recording
 from profiles import preport
 
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ or not shutil.which("chromium"),
@@ -191,8 +189,7 @@ def test_waits_are_as_long_as_they_took(drive, tmp_path):
     for time in (10, 11, 12, 13):
         it.sample(time * MS, 10, MS, 0x1010)
     for time, misc in ((13, 1 << 13), (113, 0)):
-        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time * MS,
-                                                            identifier=1)))
+        it.switch(time * MS, 10, 10, misc)
     it.sample(114 * MS, 10, MS, 0x1010)
     (tmp_path / "perf.data").write_bytes(it.file())
     got = drive(tmp_path / "perf.data", """
@@ -284,8 +281,7 @@ def test_a_wait_has_a_color_of_its_own(drive, tmp_path):
     it.map(2, 10, 0x1000, 0x1000, "/bin/app")
     it.sample(10 * MS, 10, MS, 0x1010)
     for time, misc in ((13, 1 << 13), (113, 0)):
-        it.records.append(r.switch(misc=misc, sid=sample_id(CLOCK, pid=10, tid=10, time=time * MS,
-                                                            identifier=1)))
+        it.switch(time * MS, 10, 10, misc)
     (tmp_path / "perf.data").write_bytes(it.file())
     got = drive(tmp_path / "perf.data", """
         const at = whole.func.findIndex(f => file.functions[f][0].startsWith('[blocked'));

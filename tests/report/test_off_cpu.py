@@ -12,7 +12,7 @@ from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
-from perfdata.sample import sample, sample_id
+from perfdata.sample import sample
 from perfdata.tracing import Format, common, tracing_data
 from profiles import Firefox, folded, preport, speedscope, text
 
@@ -51,10 +51,6 @@ ABSENT = Shape(8, WIDE.code, [])
 
 
 class Switches(Recording):
-    def switch(self, time, pid, tid, misc):
-        self.records.append(r.switch(misc=misc, sid=sample_id(
-            CLOCK, pid=pid, tid=tid, time=time, identifier=1)))
-
     def sched_switch(self, time, tid, state, following, *chain):
         raw = common(300, tid) + struct.pack(self.shape.code, *self.shape.order(
             b"a", tid, 120, state, b"b", following, 120))

@@ -35,6 +35,10 @@ class Recording:
         self.records.append(r.mmap2(pid, pid, addr, size, 0, 8, 1, 7, 0, 5, 2, path,
                                     sid=self.sid(time)))
 
+    def switch(self, time, pid, tid, misc):
+        self.records.append(r.switch(misc=misc, sid=sample_id(
+            CLOCK, pid=pid, tid=tid, time=time, identifier=1)))
+
     def task(self, pid):
         """A process with a program and a library, at 0x1000 and 0x2000."""
         self.comm(1, pid, f"task {pid}", misc=EXEC)
