@@ -11,8 +11,8 @@ from installed import BUILD, KEEP_FLAGS, make
 @pytest.mark.parametrize("folder", [TOOLS, os.path.relpath(TOOLS, ROOT),
                                     f"{TOOLS}/../{TOOLS.name}"])
 def test_header_that_changed(folder):
-    if not (TOOLS / "obj" / "libcolumns" / "batch.d").exists():
+    if not (TOOLS / "obj" / "libcolumns" / "tables" / "batch.d").exists():
         pytest.skip(f"{TOOLS} was not built here")
-    done = make("--dry-run", *KEEP_FLAGS, "-W", "libcolumns/batch.h", f"B={folder}",
+    done = make("--dry-run", *KEEP_FLAGS, "-W", "libcolumns/tables/batch.h", f"B={folder}",
                 f"{BUILD}/libpdcolumns.a")
-    assert "libcolumns/batch.c" in done and "libcolumns/rows.c" in done
+    assert "libcolumns/tables/batch.c" in done and "libcolumns/pass/rows.c" in done

@@ -1,0 +1,268 @@
+/* columns.c - a pass over a recording: records in, batches of rows out. */
+#include "pass/columns_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	DEFAULT_MEMORY = 256 << 20,
+	MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20,	/* of a batch */
+	MAX_ENTRIES = 1 << 17,		/* bytes, of samples that are numbered together */
+};
+
+/* Returns whether one of two columns of samples is made. */
+static bool wants_any(const struct pc_columns *c, unsigned int one, unsigned int other)
+{
+	const struct pc_array *arrays = c->batches[PC_SAMPLES].arrays;
+
+	return arrays && (arrays[one].is_on || arrays[other].is_on);
+}
+
+static int init_batches(struct pc_columns *c)
+{
+	const uint64_t tables = c->o.tables ? c->o.tables : UINT64_MAX;
+	const bool is_one = !(tables & (tables - 1));
+
+	c->selection = (struct pc_selection){
+		c->o.with, c->o.columns && is_one ? c->o.columns : UINT64_MAX };
+	for (size_t i = 0; i < PC_NR_TABLES; i++)
+		if (tables >> i & 1 &&
+		    pc_batch_init(&c->batches[i], pc_table_at(i), c->selection, &c->budget))
+			return -1;
+	c->has_trees = pc_wants(c, PC_SAMPLES) && pc_wants_trees(&c->batches[PC_SAMPLES]);
+	c->needs_records = pc_needs_records(&c->batches[PC_SAMPLES]);
+	c->wants_tasks = wants_any(c, PC_SAMPLES_COMM, PC_SAMPLES_MACHINE_PID);
+	c->wants_rest = wants_any(c, PC_SAMPLES_WEIGHT, PC_SAMPLES_CGROUP);
+	/* the numbers of frames depend on all stacks before them */
+	c->numbers_frames = pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
+			    pc_wants(c, PC_SYMBOLS) ||
+			    wants_any(c, PC_SAMPLES_FRAME, PC_SAMPLES_STACK);
+	return 0;
+}
+
+struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
+{
+	struct pc_columns *c;
+
+	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL };
+	if (!o || !o->history)
+		return NULL;
+	e->code = PD_E_NOMEM;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
+	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
+	c->numbers.budget = c->first_times.budget = c->facts.budget =
+		&c->budget;
+	c->leaders.budget = c->named.images.budget = &c->budget;
+	c->registers.lists.budget = c->registers.names.budget = &c->budget;
+	c->json.line.budget = c->json.header.budget = &c->budget;
+	c->totals.first = c->totals.last = PD_NO_TIME;
+	c->max_rows = MAX_ROWS;
+	c->max_bytes = MAX_BYTES;
+	if (c->max_bytes > c->budget.limit / 32)
+		c->max_bytes = (size_t)(c->budget.limit / 32);
+	pc_recents_init(&c->recents, &c->budget, c->budget.limit / 64);
+	if (c->recents.threads)
+		c->numbered = pd_budget_alloc(&c->budget, PC_NR_PLACES * sizeof(*c->numbered));
+	c->samples.entries.budget = &c->budget;
+	c->samples.entries_limit = (size_t)(c->budget.limit / 64);
+	if (c->samples.entries_limit > MAX_ENTRIES)
+		c->samples.entries_limit = MAX_ENTRIES;
+	if ((c->numbered || !c->recents.threads) &&
+	    !pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8) && !init_batches(c))
+		return c;
+	pc_free(c);
+	return NULL;
+}
+
+void pc_free(struct pc_columns *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < PC_NR_TABLES; i++)
+		pc_batch_free(&c->batches[i]);
+	pc_chains_free(&c->chains);
+	pc_recents_free(&c->recents);
+	pc_json_free(&c->json);
+	pd_tree_free(c->tree);
+	pd_buf_free(&c->samples.entries);
+	pd_budget_free(&c->budget, c->numbered, PC_NR_PLACES * sizeof(*c->numbered));
+	pd_buf_free(&c->numbers);
+	pd_buf_free(&c->first_times);
+	pd_buf_free(&c->facts);
+	pc_registers_free(&c->registers);
+	pd_buf_free(&c->leaders);
+	pd_buf_free(&c->named.images);
+	pd_budget_free(&c->budget, c->stack, c->stack_capacity * sizeof(*c->stack));
+	free(c);
+}
+
+/* --- errors --- */
+
+void pc_add_error(struct pc_columns *c, const struct pd_error *e)
+{
+	static const char *const severities[] = { "", "note", "damaged", "fatal" };
+	struct pc_batch *b = pc_start_row(c, PC_ERRORS);
+	char text[512];
+
+	if (e->severity > PD_NOTE) {
+		c->totals.errors++;
+		c->totals.is_damaged = true;
+	}
+	if (!b)
+		return;
+	pc_set_count(b, PC_ERRORS_OFFSET, e->offset);
+	pc_set_text(b, PC_ERRORS_CODE, pd_code_name(e->code));
+	pc_set_text(b, PC_ERRORS_SEVERITY, severities[e->severity & 3]);
+	pc_set_text(b, PC_ERRORS_RECORD, e->record);
+	pc_set_text(b, PC_ERRORS_FIELD, e->field);
+	pc_set_count(b, PC_ERRORS_WANT, e->want);
+	pc_set_count(b, PC_ERRORS_HAVE, e->have);
+	pc_set_count(b, PC_ERRORS_SKIPPED, e->skipped);
+	pc_set_text(b, PC_ERRORS_MESSAGE, pd_error_text(e, text, sizeof(text)));
+	pc_finish_row(c, b);
+}
+
+/* --- steps --- */
+
+/* Adds the next record, or samples. */
+static void add_items(struct pc_columns *c)
+{
+	const struct pd_fields *item = &c->items[c->item];
+
+	if (item->type == PD_RECORD_SAMPLE) {
+		c->item += (int)pc_add_samples(c, item, (size_t)(c->nr_items - c->item));
+		return;
+	}
+	c->item++;
+	c->totals.records++;
+	if (pc_keeps(c, item))
+		pc_add_record(c, item);
+}
+
+/* Returns whether records are in a decompressed stream: then their offset is not all of their
+ * place. The first one of a stream is at 0. */
+static bool are_inner(struct pc_columns *c)
+{
+	struct pd_moment at = { .inner = 0 };
+
+	if (c->nr_items > 0)
+		pd_record_moment(pd_reader_record(c->reader, &c->items[c->nr_items - 1]), &at);
+	return at.inner;
+}
+
+/* Values that had no place in their columns, as one error. */
+static void add_out_of_range(struct pc_columns *c)
+{
+	struct pc_batch *b;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < PC_NR_TABLES; i++)
+		n += c->batches[i].out_of_range;
+	b = n ? pc_start_row(c, PC_ERRORS) : NULL;
+	if (!b)
+		return;
+	pc_set_text(b, PC_ERRORS_CODE, "OUT_OF_RANGE");
+	pc_set_text(b, PC_ERRORS_SEVERITY, "note");
+	pc_set_count(b, PC_ERRORS_HAVE, n);
+	pc_set_text(b, PC_ERRORS_MESSAGE, "numbers that no int64 can hold are NULL");
+	pc_finish_row(c, b);
+}
+
+static enum pc_step end_pass(struct pc_columns *c)
+{
+	add_out_of_range(c);
+	pc_report_named(c);
+	for (size_t i = PC_NR_TABLES; i--;)
+		if (c->batches[i].table && c->batches[i].rows)
+			pc_flush_batch(c, &c->batches[i]);
+	return c->refused ? PC_STEP_FAILED : PC_STEP_END;
+}
+
+static enum pc_step add_end_row(struct pc_columns *c)
+{
+	static bool (*const adders[])(struct pc_columns *, size_t) = {
+		pc_add_object, pc_add_map, pc_add_task, pc_add_event, pc_add_feature, pc_add_file,
+	};
+	static const enum pc_table_number tables[] = {
+		PC_OBJECTS, PC_MAPS, PC_TASKS, PC_EVENTS, PC_FEATURES, PC_FILES,
+	};
+
+	if (c->ending == sizeof(adders) / sizeof(adders[0]))
+		return end_pass(c);
+	if (!pc_wants(c, tables[c->ending]) || !adders[c->ending](c, c->end_row++)) {
+		c->ending++;
+		c->end_row = 0;
+	}
+	return c->refused ? PC_STEP_FAILED : PC_STEP_MORE;
+}
+
+static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
+{
+	struct pd_fields_batch batch = { sizeof(batch), c->items, sizeof(*c->items), PC_ITEMS, 0 };
+
+	c->item = 0;
+	c->nr_items = pd_reader_next_fields(c->reader, &batch, e);
+	if (c->o.on_read)
+		c->o.on_read(c->o.ctx, c->reader);
+	c->is_inner = are_inner(c);
+	if (c->nr_items <= 0)
+		pc_queue_stop(&c->queue);
+	if (c->nr_items >= 0)
+		return PC_STEP_MORE;
+	c->nr_items = 0;
+	return PC_STEP_FAILED;
+}
+
+int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void *ctx,
+	     struct pd_error *e)
+{
+	c->reader = r;
+	c->flush = flush;
+	c->ctx = ctx;
+	c->nr_items = c->item = 1;	/* none, and not yet at the end */
+	c->tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = c->budget.limit / 4));
+	if (pc_wants(c, PC_OBJECTS))
+		pc_learn_first_times(c);
+	if (c->tree)
+		return 0;
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	return -1;
+}
+
+enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
+{
+	if (c->item < c->nr_items)
+		add_items(c);
+	else if (c->nr_items)
+		return read_items(c, e);
+	else
+		return add_end_row(c);
+	return c->refused ? PC_STEP_FAILED : PC_STEP_MORE;
+}
+
+bool pc_run_step(struct pc_columns *c, struct pd_error *e)
+{
+	struct pd_error last = { .code = PD_OK };
+	const enum pc_step step = pc_next_step(c, &last);
+
+	if (step == PC_STEP_FAILED && !c->refused) {
+		c->totals.is_unreadable = !c->totals.records;
+		pc_add_error(c, &last);
+		*e = last;
+	}
+	return c->refused || step == PC_STEP_END;
+}
+
+int pc_run(struct pc_columns *c, struct pd_error *e)
+{
+	*e = (struct pd_error){ .code = PD_OK };
+	while (!pc_run_step(c, e))
+		;
+	pc_queue_stop(&c->queue);
+	if (c->refused == -1)
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	return c->refused;
+}

@@ -1,0 +1,79 @@
+/* json.c - records, events and features as lines of JSON, through the sink of libdecode. */
+#include "pass/columns_internal.h"
+
+#include <string.h>
+
+static int append(void *ctx, const void *p, size_t n)
+{
+	struct pd_buf *b = ctx;
+
+	pd_buf_append(b, p, n);
+	return b->failed ? -1 : 0;
+}
+
+static struct pd_sink *make_sink(struct pd_buf *b, enum pd_json_parts parts)
+{
+	return pd_sink_new_json(PD_JSON_OPTIONS(.shape = PD_JSON_LINES, .blobs = PD_BLOBS_OMIT,
+						.parts = parts),
+				(struct pd_output){ append, b });
+}
+
+void pc_json_free(struct pc_json *j)
+{
+	pd_sink_free(j->sink);
+	pd_buf_free(&j->line);
+	pd_buf_free(&j->header);
+}
+
+static struct pd_bytes first_line(struct pd_bytes text)
+{
+	const uint8_t *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
+
+	return (struct pd_bytes){ text.data, end ? (size_t)(end - text.data) : text.size };
+}
+
+struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *r)
+{
+	struct pc_json *j = &c->json;
+
+	if (!j->sink) {
+		j->sink = make_sink(&j->line, PD_JSON_RECORDS);
+		if (!j->sink || pd_sink_begin(j->sink, c->reader))
+			return (struct pd_bytes){ NULL, 0 };
+		pd_sink_wait(j->sink);
+	}
+	j->line.size = 0;
+	if (pd_sink_record(j->sink, r))
+		return (struct pd_bytes){ NULL, 0 };
+	pd_sink_wait(j->sink);
+	return first_line(pd_buf_bytes(&j->line));
+}
+
+static void make_header(struct pc_columns *c)
+{
+	struct pc_json *j = &c->json;
+	struct pd_sink *sink = make_sink(&j->header, PD_JSON_HEADER);
+
+	if (sink && !pd_sink_begin(sink, c->reader))
+		pd_sink_finish(sink, c->reader);
+	pd_sink_free(sink);
+	j->is_made = true;
+}
+
+struct pd_bytes pc_json_next_line(struct pc_columns *c, const char *prefix)
+{
+	const size_t n = strlen(prefix);
+	struct pc_json *j = &c->json;
+
+	if (!j->is_made)
+		make_header(c);
+	while (j->at < j->header.size) {
+		const struct pd_bytes line = first_line((struct pd_bytes){
+			j->header.data + j->at, j->header.size - j->at });
+
+		j->at += line.size + 1;
+		if (line.size > n && memcmp(line.data, prefix, n) == 0)
+			return (struct pd_bytes){ line.data + n, line.size - n };
+	}
+	return (struct pd_bytes){ NULL, 0 };
+}

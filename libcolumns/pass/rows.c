@@ -1,0 +1,86 @@
+/* rows.c - the start and end of a row, and of a batch. */
+#include "pass/columns_internal.h"
+
+#include <stdio.h>
+
+enum { ROWS_A_CHECK = 64 };	/* of a batch's memory and size */
+
+const char *pc_cpumode_name(unsigned int mode)
+{
+	static const char *const names[] = { "UNKNOWN", "KERNEL", "USER", "HYPERVISOR",
+					     "GUEST_KERNEL", "GUEST_USER" };
+
+	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : NULL;
+}
+
+bool pc_keeps(struct pc_columns *c, const struct pd_fields *item)
+{
+	return !c->o.filter ||
+	       pd_filter_keeps(c->o.filter, pd_reader_record(c->reader, item)) == 1;
+}
+
+struct pc_batch *pc_start_row(struct pc_columns *c, enum pc_table_number table)
+{
+	struct pc_batch *b = &c->batches[table];
+
+	if (!b->table || c->refused)
+		return NULL;
+	pc_set_name(b, PC_FILE_ID, c->o.file_id);
+	return b;
+}
+
+struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table, size_t n,
+			       size_t *rows)
+{
+	struct pc_batch *b = &c->batches[table];
+	size_t left;
+
+	if (!b->table || c->refused)
+		return NULL;
+	left = ROWS_A_CHECK - b->rows % ROWS_A_CHECK;
+	*rows = n < left ? n : left;
+	return b;
+}
+
+void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
+{
+	pc_batch_end(b);
+	if (pc_batch_failed(b))
+		c->refused = -1;
+	if (!c->flush || c->refused)
+		return;
+	c->refused = c->flush(c->ctx, b);
+	pc_batch_clear(b);
+}
+
+void pc_finish_row(struct pc_columns *c, struct pc_batch *b)
+{
+	pc_finish_rows(c, b, 1);
+}
+
+void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows)
+{
+	b->rows += rows;
+	if (b->rows % ROWS_A_CHECK && b->rows < c->max_rows)
+		return;
+	if (pc_batch_failed(b))
+		c->refused = -1;
+	else if (b->rows >= c->max_rows || pc_batch_size(b) >= c->max_bytes)
+		pc_flush_batch(c, b);
+}
+
+void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item)
+{
+	char text[24];
+
+	if (!item)
+		return;
+	if (pc_has_texts(b->arrays[column].column->type)) {
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)item->number);
+		pc_set_text(b, column, item->word ? item->word : text);
+	} else if (b->arrays[column].column->type == PC_INT64) {
+		pc_set_count(b, column, item->number);
+	} else {
+		pc_set_int(b, column, (int64_t)item->number);
+	}
+}

@@ -1,0 +1,233 @@
+/* samples_find.c - finds the threads of samples, and the places of their addresses. */
+#include "pass/columns_internal.h"
+
+#include <string.h>
+
+#include "pd/enums.h"
+
+#define FIRST_MARKER ((uint64_t)-4095)	/* larger values are not addresses */
+
+enum { STACK_FIRST = 256, MISC_CPUMODE = 7 };
+
+/* --- chains --- */
+
+/* The kernel's maps state the address of _text as their pgoff. */
+static uint64_t offset_in_object(const struct pc_columns *c, const struct pd_location *at)
+{
+	const struct pd_image *image = pd_history_image(c->o.history, at->image);
+
+	return image && image->kind == PD_IMAGE_KERNEL ? at->addr - at->pgoff : at->file_offset;
+}
+
+static struct pc_entry entry_at(const struct pc_columns *c, const struct pd_location *at)
+{
+	const bool is_found = at->image != PD_NO_IMAGE;
+
+	return (struct pc_entry){ .at = at, .frame = {
+		.offset = is_found ? offset_in_object(c, at) : at->addr,
+		.object = at->image,
+		.kind = is_found ? PC_FRAME_LOCATED : PC_FRAME_UNMAPPED,
+		.cpumode = at->cpumode, .why = at->why,
+		.exact = !(at->flags & PD_LOCATION_RETURN) } };
+}
+
+static struct pc_entry other_entry(enum pc_frame_kind kind, uint64_t value)
+{
+	return (struct pc_entry){ .frame = { .offset = value, .object = PD_NO_IMAGE,
+					     .kind = (uint8_t)kind } };
+}
+
+/* Finds the places of a sample's addresses, with those of its copied stack, if a namer unwinds, or
+ * of a call stack in its branches. */
+static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
+{
+	const struct pd_namer *namer = c->o.namer;
+	const char *end;
+
+	if (namer && namer->frames)
+		return namer->frames(namer->ctx, pd_reader_record(c->reader, f), c->stack,
+				     c->stack_capacity, &end);
+	if (pd_attr_has_call_stacks(f->attr))
+		return pd_history_frames(c->o.history, pd_reader_record(c->reader, f), c->stack,
+					 c->stack_capacity);
+	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
+}
+
+static size_t locate(struct pc_columns *c, const struct pd_fields *f)
+{
+	size_t n = find_frames(c, f), more;
+	struct pd_location *stack;
+
+	if (n <= c->stack_capacity)
+		return n;
+	more = n < STACK_FIRST ? STACK_FIRST : n;
+	stack = pd_budget_grow(&c->budget, c->stack, c->stack_capacity * sizeof(*stack),
+			       more * sizeof(*stack));
+	if (!stack) {
+		c->refused = -1;
+		return 0;
+	}
+	c->stack = stack;
+	c->stack_capacity = more;
+	return find_frames(c, f);
+}
+
+/* Makes all entries of a chain; the locations are those of its addresses, and of the user stack for
+ * a cookie at its end. There is room for both. *depth: entries that are no markers. Returns the end
+ * of the entries. */
+static struct pc_entry *make_entries(const struct pc_columns *c, const struct pd_numbers *chain,
+				     const struct pd_location *at, size_t n,
+				     struct pc_entry *to, uint32_t *depth)
+{
+	size_t used = 0;
+	bool is_cookie = false;
+
+	for (size_t i = 0; i < chain->count; i++) {
+		const uint64_t entry = pd_number_at(chain, i);
+
+		if (is_cookie)
+			*to++ = other_entry(PC_FRAME_COOKIE, entry);
+		else if (entry >= FIRST_MARKER)
+			*to++ = other_entry(PC_FRAME_MARKER, entry);
+		else if (used < n)
+			*to++ = entry_at(c, &at[used++]);
+		is_cookie = !is_cookie && entry == (uint64_t)PD_CONTEXT_USER_DEFERRED;
+	}
+	while (used < n)
+		*to++ = entry_at(c, &at[used++]);
+	*depth = (uint32_t)used;
+	return to;
+}
+
+/* An unwound stack begins with the instruction pointer, which then does not stand before it. */
+static bool is_at_ip(const struct pd_fields *f, const struct pd_location *first)
+{
+	return first->of == PD_LOCATION_OF_IP ||
+	       (first->of == PD_LOCATION_OF_STACK && f->has & PD_HAS_IP && first->addr == f->ip);
+}
+
+/* Finds the entries of a sample's addresses. */
+static void find_entries(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
+			 struct pc_addresses *a)
+{
+	static const struct pd_numbers none = { .width = sizeof(uint64_t) };
+	const bool has_chain = f->has & PD_HAS_CALLCHAIN;
+	const struct pd_numbers *chain = has_chain ? &f->callchain : &none;
+	const size_t n = locate(c, f), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
+	struct pc_entry *first, *to;
+
+	a->has_ip = n && is_at_ip(f, &c->stack[0]);
+	first = to = (struct pc_entry *)(void *)
+		pd_buf_reserve(&s->entries, (chain->count + n + 1) * sizeof(*to));
+	if (!to) {
+		c->refused = -1;
+		return;
+	}
+	if (a->has_ip)
+		*to++ = entry_at(c, &c->stack[0]);
+	if (has_chain)
+		to = make_entries(c, chain, c->stack + ip, n - ip, to, &a->depth);
+	s->entries.size += (size_t)(to - first) * sizeof(*to);
+}
+
+/* --- threads --- */
+
+static struct pd_moment moment_of(struct pc_columns *c, const struct pd_fields *f)
+{
+	struct pd_moment at = { f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 };
+
+	if (c->is_inner)
+		pd_record_moment(pd_reader_record(c->reader, f), &at);
+	return at;
+}
+
+/* Returns what is kept of the sample's thread, or NULL. A copied stack and a call stack in branches
+ * are others in each sample. */
+static struct pc_thread *find_thread(struct pc_columns *c, const struct pd_fields *f)
+{
+	struct pd_moment at;
+
+	if ((c->o.namer && c->o.namer->frames) || pd_attr_has_call_stacks(f->attr))
+		return NULL;
+	at = moment_of(c, f);
+	return pc_recents_thread(&c->recents, c->o.history, f, &at);
+}
+
+/* t: of the sample, or NULL. */
+static void find_task(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
+		      struct pc_thread *t)
+{
+	struct pc_thread own = { 0 };
+	const size_t i = s->n;
+
+	s->comm[i] = NULL;
+	s->machine_pid[i] = PC_NONE;
+	if (!c->wants_tasks || !(f->has & PD_HAS_TID))
+		return;
+	t = t ? t : &own;
+	if (!t->has_task)
+		t->is_named = pd_history_record_task(c->o.history,
+						     pd_reader_record(c->reader, f), &t->task);
+	t->has_task = true;
+	if (t->is_named)
+		s->comm[i] = t->task.comm;
+	if (t->task.machine_pid)
+		s->machine_pid[i] = (uint32_t)t->task.machine_pid;
+}
+
+/* t: of the sample, or NULL. */
+static void find_addresses(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
+			   const struct pc_thread *t)
+{
+	struct pc_addresses *a = &s->addresses[s->n];
+
+	*a = (struct pc_addresses){ .slot = t ? pc_recents_find(&c->recents, t, f) : PC_NONE };
+	a->is_known = a->slot != PC_NONE;
+	if (!a->is_known)
+		find_entries(c, s, f, a);
+	if (!a->is_known && t && !c->refused)
+		a->slot = pc_recents_keep(&c->recents, t, f);
+	a->end = (uint32_t)(s->entries.size / sizeof(struct pc_entry));
+}
+
+/* --- samples --- */
+
+static void set_event(struct pc_samples *s, const struct pd_fields *f)
+{
+	const size_t i = s->n;
+
+	if (i && f->attr == s->last->attr) {
+		s->event[i] = s->event[i - 1];
+		s->event_name[i] = s->event_name[i - 1];
+		return;
+	}
+	s->event[i] = f->attr ? (uint32_t)pd_attr_index(f->attr) : PC_NONE;
+	s->event_name[i] = f->attr ? pd_attr_name(f->attr) : NULL;
+}
+
+static void set_fields(struct pc_samples *s, const struct pd_fields *f)
+{
+	const size_t i = s->n;
+
+	s->time[i] = f->has & PD_HAS_TIME ? f->time : 0;
+	s->period[i] = f->has & PD_HAS_PERIOD ? f->period : 0;
+	s->cpu[i] = f->has & PD_HAS_CPU ? f->cpu : 0;
+	s->pid[i] = f->has & PD_HAS_PID ? f->pid : 0;
+	s->tid[i] = f->has & PD_HAS_TID ? f->tid : 0;
+	s->offset[i] = f->offset;
+	s->cpumode[i] = pc_cpumode_name(f->misc & MISC_CPUMODE);
+}
+
+void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f)
+{
+	struct pc_thread *t = c->numbers_frames || c->wants_tasks ? find_thread(c, f) : NULL;
+
+	set_event(s, f);
+	set_fields(s, f);
+	find_task(c, s, f, t);
+	if (c->numbers_frames)
+		find_addresses(c, s, f, t);
+	s->has = f->has;
+	s->last = f;
+	s->n++;
+}
