@@ -18,6 +18,33 @@ static bool wants_any(const struct pc_columns *c, unsigned int one, unsigned int
 	return arrays && (arrays[one].is_on || arrays[other].is_on);
 }
 
+/* Returns the usual fields that rows are made of, as pd_fields_batch.want: fewer take less time. */
+static uint32_t choose_fields(const struct pc_columns *c)
+{
+	static const struct {
+		enum pc_samples_column column;
+		uint32_t fields;
+	} needs[] = {
+		{ PC_SAMPLES_TIME, PD_HAS_TIME },
+		{ PC_SAMPLES_CPU, PD_HAS_CPU },
+		{ PC_SAMPLES_PID, PD_HAS_PID },
+		{ PC_SAMPLES_TID, PD_HAS_TID },
+		{ PC_SAMPLES_PERIOD, PD_HAS_PERIOD },
+	};
+	const struct pc_array *arrays = c->batches[PC_SAMPLES].arrays;
+	uint32_t fields = PD_HAS_ID;
+
+	if (!arrays || c->o.tables != 1ull << PC_SAMPLES || c->needs_records || c->numbers_frames ||
+	    c->o.namer)
+		return UINT32_MAX;
+	if (c->wants_tasks)
+		fields |= PD_HAS_PID | PD_HAS_TID | PD_HAS_TIME | PD_HAS_CPU;
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (arrays[needs[i].column].is_on)
+			fields |= needs[i].fields;
+	return fields;
+}
+
 static int init_batches(struct pc_columns *c)
 {
 	const uint64_t tables = c->o.tables ? c->o.tables : UINT64_MAX;
@@ -37,6 +64,7 @@ static int init_batches(struct pc_columns *c)
 	c->numbers_frames = pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
 			    pc_wants(c, PC_SYMBOLS) ||
 			    wants_any(c, PC_SAMPLES_FRAME, PC_SAMPLES_STACK);
+	c->fields = choose_fields(c);
 	return 0;
 }
 
@@ -201,7 +229,8 @@ static enum pc_step add_end_row(struct pc_columns *c)
 
 static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 {
-	struct pd_fields_batch batch = { sizeof(batch), c->items, sizeof(*c->items), PC_ITEMS, 0 };
+	struct pd_fields_batch batch = { sizeof(batch), c->items, sizeof(*c->items), PC_ITEMS,
+					 c->fields };
 
 	c->item = 0;
 	c->nr_items = pd_reader_next_fields(c->reader, &batch, e);

@@ -61,6 +61,7 @@ struct pc_columns {
 	bool has_trees;		/* pc_wants_trees() */
 	bool needs_records;	/* pc_needs_records() */
 	bool wants_tasks, wants_rest, numbers_frames;	/* of samples */
+	uint32_t fields;	/* enum pd_fields_bit */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;
 	atomic_int refused;		/* what `flush` returned if not 0; -1: no memory */

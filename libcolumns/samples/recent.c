@@ -34,7 +34,8 @@ struct pc_thread *pc_recents_thread(struct pc_recents *r, const struct pd_histor
 
 	if (!r->threads || (f->has & needed) != needed)
 		return NULL;
-	state = pd_history_state_at(h, at);
+	state = pd_history_state_near(h, at, r->state);
+	r->state = state;
 	t = &r->threads[(uint32_t)f->tid % PC_NR_THREADS];
 	is_same = t->epoch && t->tid == f->tid && t->pid == f->pid && t->cpu == cpu &&
 		  t->id == id && pd_history_same_state(h, f->pid, f->tid, t->state, state);

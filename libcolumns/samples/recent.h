@@ -31,6 +31,7 @@ struct pc_recents {
 	} *places;			/* by a hash of the addresses, modulo */
 	struct pd_buf chains;		/* uint64_t; a full one starts empty */
 	uint64_t epochs;
+	uint64_t state;			/* of the last sample */
 	struct pc_place *asked;		/* where the last sample belongs */
 };
 
