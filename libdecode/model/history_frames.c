@@ -401,7 +401,8 @@ size_t pd_history_frames(const struct pd_history *h, const struct pd_record *sam
 	l = lookup_of_record(h, sample, out, out ? capacity : 0);
 	has_ip = pd_record_number(sample, PD_OF_BODY, PD_HOT_IP, &ip);
 	add_ip(&l, sample->frame.misc, has_ip ? &ip : NULL);
-	if (pd_record_get_numbers(sample, "callchain", &chain))
+	if (sample->plan && pd_take_callchain(sample->plan, sample->body, sample->extent.nr_ops,
+					      sample->session->swap, &chain))
 		add_callchain(&l, &chain, pd_attr_has_call_stacks(sample->attr) ? sample : NULL);
 	return l.n;
 }

@@ -455,6 +455,8 @@ static void find_hot(struct pd_plan *plan)
 	}
 	plan->callchain = find_kind(plan, "callchain", PD_NUMBERS);
 	plan->raw = find_kind(plan, "raw", PD_STRUCT);
+	plan->regs_user = find_kind(plan, "regs_user", PD_STRUCT);
+	plan->stack_user = find_kind(plan, "stack_user", PD_STRUCT);
 }
 
 struct pd_plan *pd_plan_compile(const struct pd_field *fields, const struct pd_facts *facts,

@@ -108,7 +108,8 @@ enum pd_hot {
 struct pd_plan {
 	struct pd_op_list *list;
 	const struct pd_op *hot[PD_NR_HOT];	/* NULL: absent, or not at a fixed offset */
-	const struct pd_op *callchain, *raw;	/* of samples, or NULL; see pd_op_at() */
+	/* of samples, or NULL; see pd_go_to_op() */
+	const struct pd_op *callchain, *raw, *regs_user, *stack_user;
 	struct pd_budget *budget;
 	struct pd_arena *arena;
 	unsigned int nr_slots;

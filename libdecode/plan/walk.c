@@ -648,19 +648,22 @@ void pd_measure(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,
 	}
 }
 
-size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body,
-		enum pd_swap swap)
+bool pd_go_to_op(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body,
+		 uint32_t nr_ops, enum pd_swap swap, struct pd_cursor *c)
 {
 	struct walk w;
 
+	if (!op || (uint32_t)(op - plan->list->ops) >= nr_ops)
+		return false;
+	*c = pd_cursor(body, swap);
 	if (op->offset != PD_VARIABLE)
-		return op->offset;
+		return pd_take(c, op->offset) != NULL;
 	w.v = NULL;
 	w.batch = NULL;
 	w.text_end = PD_TEXT_TO_END;
 	w.variant = 0;
 	walk_body(&w, plan, body, 0, swap, (uint32_t)(op - plan->list->ops));
-	return (size_t)(w.c.at - w.body.data);
+	return pd_take(c, (size_t)(w.c.at - body.data)) != NULL;
 }
 
 enum pd_regular pd_visit(const struct pd_plan *plan, struct pd_bytes body, uint64_t misc,

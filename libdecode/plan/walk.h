@@ -107,9 +107,14 @@ static inline size_t pd_tail_end(const struct pd_op_list *list, struct pd_bytes 
 bool pd_measure_tail(const struct pd_op_list *list, struct pd_bytes body, enum pd_swap swap,
 		     enum pd_text_end text_end, struct pd_extent_of *out);
 
-/* Where a row of the outermost list begins in a body that has it. */
-size_t pd_op_at(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body,
-		enum pd_swap swap);
+/* Sets *c to where a row of the outermost list begins in a body that holds the first nr_ops rows.
+ * Returns false if the row, which may be NULL, is not among them. */
+bool pd_go_to_op(const struct pd_plan *plan, const struct pd_op *op, struct pd_bytes body,
+		 uint32_t nr_ops, enum pd_swap swap, struct pd_cursor *c);
+
+/* Gets the callchain of such a body without a visitor. */
+bool pd_take_callchain(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops,
+		       enum pd_swap swap, struct pd_numbers *out);
 
 enum pd_regular {
 	PD_REGULAR,	/* encoding the visited values gives the same bytes */

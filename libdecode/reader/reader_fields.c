@@ -110,49 +110,29 @@ static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *b
 	}
 }
 
-/* The callchain of a body that has it whole. */
-static void fill_callchain(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap,
-			   struct pd_fields *out)
-{
-	const struct pd_op *op = plan->callchain;
-	struct pd_cursor c = pd_cursor(body, swap);
-	uint64_t n;
-
-	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) ||
-	    !pd_take_number(&c, (unsigned int)op->count_value, &n) || n > pd_left(&c) / op->width)
-		return;
-	out->callchain =
-		(struct pd_numbers){ c.at, (size_t)n, op->width, swap == PD_SWAP_YES, NULL };
-	out->has |= PD_HAS_CALLCHAIN;
-}
-
-static void fill_raw(const struct pd_plan *plan, struct pd_bytes body, enum pd_swap swap,
-		     struct pd_fields *out)
+static void fill_raw(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops,
+		     enum pd_swap swap, struct pd_fields *out)
 {
 	const struct pd_op *op = plan->raw;
-	struct pd_cursor c = pd_cursor(body, swap);
+	struct pd_cursor c;
 	uint64_t size;
 
-	if (!pd_take(&c, pd_op_at(plan, op, body, swap)) ||
+	if (!pd_go_to_op(plan, op, body, nr_ops, swap, &c) ||
 	    !pd_take_number(&c, op->list->ops[0].width, &size) || size > pd_left(&c) ||
 	    !pd_take_bytes(&c, (size_t)size, &out->raw))
 		return;
 	out->has |= PD_HAS_RAW;
 }
 
-static inline bool has_op(const struct pd_plan *plan, const struct pd_op *op, uint32_t nr_ops)
-{
-	return op && (uint32_t)(op - plan->list->ops) < nr_ops;
-}
-
 /* Fills in the fields without a fixed place, from a body that holds the first nr_ops ops. */
 static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops,
 			     uint32_t want, enum pd_swap swap, struct pd_fields *out)
 {
-	if ((want & PD_HAS_CALLCHAIN) && has_op(plan, plan->callchain, nr_ops))
-		fill_callchain(plan, body, swap, out);
-	if ((want & PD_HAS_RAW) && has_op(plan, plan->raw, nr_ops))
-		fill_raw(plan, body, swap, out);
+	if ((want & PD_HAS_CALLCHAIN) &&
+	    pd_take_callchain(plan, body, nr_ops, swap, &out->callchain))
+		out->has |= PD_HAS_CALLCHAIN;
+	if (want & PD_HAS_RAW)
+		fill_raw(plan, body, nr_ops, swap, out);
 }
 
 static inline void fill_simple(const struct pd_batch *batch, const struct pd_simple *p,

@@ -1,63 +1,40 @@
 /* copied_stack.c - what a sample copied of a thread's user space, to be unwound: see pd/pd.h. */
-#include <string.h>
-
 #include "layout/registers.h"
 #include "stream/record.h"
 
-/* The struct of a sample whose members are visited. */
-enum part { ELSEWHERE, REGISTERS, STACK };
-
-struct collector {
-	enum part inside;
-	uint64_t copied;	/* dyn_size: bytes of the stack that are valid */
-	struct pd_copied_stack *out;
-};
-
-static void enter_part(void *ctx, const struct pd_field *f)
+static bool go_to(const struct pd_record *r, const struct pd_op *op, struct pd_cursor *c)
 {
-	struct collector *c = ctx;
-	const char *name = f ? pd_field_name(f) : "";
-
-	c->inside = strcmp(name, "regs_user") == 0  ? REGISTERS :
-		    strcmp(name, "stack_user") == 0 ? STACK : ELSEWHERE;
+	return pd_go_to_op(r->plan, op, r->body, r->extent.nr_ops, r->session->swap, c);
 }
 
-static void leave_part(void *ctx, const struct pd_field *f)
+/* Takes the word size and the registers. */
+static void take_registers(const struct pd_op *op, struct pd_cursor *c,
+			   struct pd_copied_stack *out)
 {
-	struct collector *c = ctx;
+	const struct pd_op *registers = &op->list->ops[1];
+	const uint8_t *data;
 
-	(void)f;
-	c->inside = ELSEWHERE;
+	if (!pd_take_number(c, op->list->ops[0].width, &out->abi) || !out->abi)
+		return;
+	data = pd_take(c, registers->size);
+	if (data)
+		out->registers = (struct pd_numbers){
+			data, registers->size / registers->width, registers->width,
+			c->swap == PD_SWAP_YES, registers->names
+		};
 }
 
-static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
+/* Takes the stack, of which the number after it is valid. */
+static void take_stack(const struct pd_op *op, struct pd_cursor *c, struct pd_copied_stack *out)
 {
-	struct collector *c = ctx;
+	const unsigned int width = op->list->ops[0].width;
+	uint64_t copied = 0;
 
-	if (c->inside == REGISTERS && strcmp(pd_field_name(f), "abi") == 0)
-		c->out->abi = value;
-	else if (c->inside == STACK && strcmp(pd_field_name(f), "size") == 0)
-		c->out->size = value;
-	else if (c->inside == STACK)
-		c->copied = value;
-}
-
-static void take_registers(void *ctx, const struct pd_field *f, const struct pd_numbers *n)
-{
-	struct collector *c = ctx;
-
-	(void)f;
-	if (c->inside == REGISTERS)
-		c->out->registers = *n;
-}
-
-static void take_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
-{
-	struct collector *c = ctx;
-
-	(void)f;
-	if (c->inside == STACK)
-		c->out->bytes = bytes;
+	if (!pd_take_number(c, width, &out->size) || !out->size ||
+	    !pd_take_bytes(c, (size_t)out->size, &out->bytes))
+		return;
+	if (pd_take_number(c, width, &copied) && copied < out->bytes.size)
+		out->bytes.size = (size_t)copied;
 }
 
 static bool is_precise(const struct pd_frame *frame)
@@ -70,11 +47,8 @@ static bool is_precise(const struct pd_frame *frame)
 
 bool pd_record_copied_stack(const struct pd_record *r, struct pd_copied_stack *out)
 {
-	static const struct pd_visitor visitor = {
-		.size = sizeof(visitor), .number = take_number, .numbers = take_registers,
-		.bytes = take_bytes, .enter = enter_part, .leave = leave_part,
-	};
-	struct collector c = { .out = out };
+	const struct pd_op *registers, *stack;
+	struct pd_cursor c;
 
 	if (!r || !out || r->frame.type != PD_RECORD_SAMPLE || !r->attr || !r->attr->regs_user)
 		return false;
@@ -84,8 +58,14 @@ bool pd_record_copied_stack(const struct pd_record *r, struct pd_copied_stack *o
 		.is_swapped = r->session->swap == PD_SWAP_YES,
 		.is_precise = is_precise(&r->frame),
 	};
-	pd_record_visit(r, &visitor, &c);
-	if (c.copied < out->bytes.size)
-		out->bytes.size = (size_t)c.copied;
+	if (!r->plan || !go_to(r, r->plan->regs_user, &c))
+		return false;
+	registers = r->plan->regs_user;
+	take_registers(registers, &c, out);
+	stack = r->plan->stack_user;
+	/* the stack mostly follows the registers */
+	if (stack && (stack == registers + 1 ? r->extent.nr_ops > stack - r->plan->list->ops :
+					       go_to(r, stack, &c)))
+		take_stack(stack, &c, out);
 	return out->registers.count > 0;
 }
