@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define LATELY_BITS 12
+
 static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 {
 	const struct pp_frame *have = &((const struct pp_frames *)ctx)->items[id], *want = key;
@@ -93,9 +95,8 @@ static uint8_t kind_in(struct pp_frames *f, struct pp_memory *m, const struct pd
 	return f->kinds[image->index] - 1;
 }
 
-uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
-			       const struct pd_history *h, int32_t pid,
-			       const struct pd_location *at)
+static uint32_t add_address(struct pp_frames *f, struct pp_memory *m, const struct pd_history *h,
+			    int32_t pid, const struct pd_location *at)
 {
 	const struct pd_image *image = pd_history_image(h, at->image);
 	struct pp_frame frame = { .at = *at, .text = PP_NONE, .kind = PP_KIND_UNKNOWN };
@@ -113,10 +114,38 @@ uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 	return pp_frames_add(f, m, &frame);
 }
 
+/* Returns where the frame of an address is kept, or NULL. */
+static struct pp_lately *lately_at(struct pp_frames *f, struct pp_memory *m, uint64_t addr)
+{
+	if (!f->lately)
+		f->lately = pp_memory_zeroed(m, 1u << LATELY_BITS, sizeof(*f->lately));
+	return f->lately ?
+		       &f->lately[addr * 0x9e3779b97f4a7c15 >> (64 - LATELY_BITS)] : NULL;
+}
+
+uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
+			       const struct pd_history *h, int32_t pid,
+			       const struct pd_location *at)
+{
+	struct pp_lately *k = lately_at(f, m, at->addr);
+	uint32_t frame;
+
+	if (k && k->frame && k->addr == at->addr && k->file_offset == at->file_offset &&
+	    k->image == at->image && k->pid == pid && k->cpumode == at->cpumode &&
+	    k->why == at->why && k->flags == at->flags)
+		return k->frame - 1;
+	frame = add_address(f, m, h, pid, at);
+	if (k && frame != PP_NONE)
+		*k = (struct pp_lately){ at->addr, at->file_offset, at->image, pid,
+					 at->cpumode, at->why, at->flags, frame + 1 };
+	return frame;
+}
+
 void pp_frames_free(struct pp_frames *f, struct pp_memory *m)
 {
 	pp_memory_free(m, f->items, f->capacity, sizeof(*f->items));
 	pp_memory_free(m, f->kinds, f->nr_kinds, 1);
+	pp_memory_free(m, f->lately, f->lately ? 1u << LATELY_BITS : 0, sizeof(*f->lately));
 	pp_index_free(&f->index, m);
 	*f = (struct pp_frames){ 0 };
 }

@@ -34,11 +34,21 @@ struct pp_frame {
 	uint8_t kind;
 };
 
+/* The frame of an address that was added lately. */
+struct pp_lately {
+	uint64_t addr, file_offset;
+	uint32_t image;
+	int32_t pid;
+	uint8_t cpumode, why, flags;
+	uint32_t frame;		/* + 1; 0: free */
+};
+
 /* Must be zero-initialized. */
 struct pp_frames {
 	struct pp_frame *items;
 	size_t nr, capacity;
 	struct pp_index index;
+	struct pp_lately *lately;	/* by a hash of the address; NULL: no memory for them */
 	uint8_t *kinds;		/* enum pp_kind + 1 of the frames in each image; 0: not known yet */
 	size_t nr_kinds;
 };
