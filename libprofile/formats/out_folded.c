@@ -1,37 +1,36 @@
 /* out_folded.c - a line for each stack: frame;frame;frame WEIGHT, sorted by bytes. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profile/groups.h"
 #include "encoding/out.h"
+#include "formats/folded_lines.h"
 
-struct line {
-	const char *text;	/* while they are collected: an offset */
-	size_t start, size;
-	uint64_t value;
+/* The frames above a node. */
+struct level {
+	size_t pieces, bytes;
 };
 
 struct folding {
 	struct pp_out *out;
 	struct pp_memory *memory;
-	char *stack;		/* the frames down to the current node */
+	char *piece;		/* that is being made */
 	size_t size, capacity;
-	char *text;		/* of all lines */
-	size_t text_size, text_capacity;
-	struct line *lines;
-	size_t nr, lines_capacity;
+	uint32_t *stack;	/* the pieces down to the current node */
+	struct level at;	/* its end */
+	size_t stack_capacity;
+	uint32_t *known;	/* + 1: the pieces of functions below others; 0: none yet */
+	struct pp_folded_lines lines;
 };
 
 static int add_byte(struct folding *f, char c)
 {
-	char *stack = pp_memory_grow(f->memory, f->stack, &f->capacity, f->size + 1, 1);
+	char *piece = pp_memory_grow(f->memory, f->piece, &f->capacity, f->size + 1, 1);
 
-	if (!stack)
+	if (!piece)
 		return -1;
-	f->stack = stack;
-	f->stack[f->size++] = c;
+	f->piece = piece;
+	f->piece[f->size++] = c;
 	return 0;
 }
 
@@ -100,8 +99,8 @@ static int add_task(struct folding *f, struct pd_bytes name, enum pp_group group
 {
 	const size_t word = strlen("pid ");
 
-	if (!f->size || (group != PP_GROUP_PID && group != PP_GROUP_TID))
-		return f->size && add_byte(f, ';') ? -1 : add_text(f, name, '_');
+	if (!f->at.bytes || (group != PP_GROUP_PID && group != PP_GROUP_TID))
+		return f->at.bytes && add_byte(f, ';') ? -1 : add_text(f, name, '_');
 	if (add_byte(f, group == PP_GROUP_PID ? '-' : '/'))
 		return -1;
 	return add_text(f, (struct pd_bytes){ name.data + word, name.size - word }, '_');
@@ -112,33 +111,50 @@ static int add_frame(struct folding *f, const struct pp_merged *n, size_t depth)
 	const struct pp_profile *p = f->out->p;
 	const struct pp_named *function = &p->functions[n->function];
 
-	if (function->kind == PP_KIND_EVENT)
-		return 0;
 	if (function->kind == PP_KIND_THREAD)
 		return add_task(f, pp_name_of(p, n), (enum pp_group)
 				pp_group_at(p->options.groups, depth - 1));
-	if (f->size && add_byte(f, ';'))
+	if (f->at.bytes && add_byte(f, ';'))
 		return -1;
 	return add_function(f, function);
 }
 
-static int add_line(struct folding *f, uint64_t value)
+/* Returns the piece of a node, with what is between it and its caller, or PP_NONE without
+ * memory. */
+static uint32_t make_piece(struct folding *f, const struct pp_merged *n, size_t depth)
 {
-	char *text = pp_memory_grow(f->memory, f->text, &f->text_capacity, f->text_size + f->size,
-				    1);
-	struct line *lines;
+	const bool is_task = f->out->p->functions[n->function].kind == PP_KIND_THREAD;
+	uint32_t *known = is_task || !f->at.bytes ? NULL : &f->known[n->function];
+	uint32_t piece;
 
-	if (!text)
+	if (known && *known)
+		return *known - 1;
+	f->size = 0;
+	if (add_frame(f, n, depth))
+		return PP_NONE;
+	piece = pp_strings_add(&f->lines.pieces, f->memory, f->size ? f->piece : "", f->size);
+	if (known && piece != PP_NONE)
+		*known = piece + 1;
+	return piece;
+}
+
+/* Appends the piece of a node to the stack. Events have none. */
+static int go_down(struct folding *f, const struct pp_merged *n, size_t depth)
+{
+	uint32_t piece, *stack;
+
+	if (f->out->p->functions[n->function].kind == PP_KIND_EVENT)
+		return 0;
+	piece = make_piece(f, n, depth);
+	if (piece == PP_NONE)
 		return -1;
-	f->text = text;
-	lines = pp_memory_grow(f->memory, f->lines, &f->lines_capacity, f->nr + 1, sizeof(*lines));
-	if (!lines)
+	stack = pp_memory_grow(f->memory, f->stack, &f->stack_capacity, f->at.pieces + 1,
+			       sizeof(*stack));
+	if (!stack)
 		return -1;
-	f->lines = lines;
-	memcpy(f->text + f->text_size, f->stack, f->size);
-	f->lines[f->nr++] = (struct line){ .start = f->text_size, .size = f->size,
-					   .value = value };
-	f->text_size += f->size;
+	f->stack = stack;
+	f->stack[f->at.pieces++] = piece;
+	f->at.bytes += pp_strings_at(&f->lines.pieces, piece).size;
 	return 0;
 }
 
@@ -146,74 +162,84 @@ static int add_line(struct folding *f, uint64_t value)
 static int collect_lines(struct folding *f, uint32_t root)
 {
 	const struct pp_profile *p = f->out->p;
-	size_t *sizes = NULL, capacity = 0, depth = 0;
+	size_t capacity = 0, depth = 0;
+	struct level *levels = NULL;
 	uint32_t at = root;
 	int ret = 0;
 
 	while (at != PP_NONE && !ret) {
 		const struct pp_merged *n = &p->merged[at];
-		size_t *more = pp_memory_grow(f->memory, sizes, &capacity, depth + 1,
-					      sizeof(*sizes));
+		struct level *more = pp_memory_grow(f->memory, levels, &capacity, depth + 1,
+						    sizeof(*levels));
 
 		if (!more) {
 			ret = -1;
 			break;
 		}
-		sizes = more;
-		sizes[depth] = f->size;
-		ret = add_frame(f, n, depth);
+		levels = more;
+		levels[depth] = f->at;
+		ret = go_down(f, n, depth);
 		if (!ret && n->samples)
-			ret = add_line(f, pp_self(n, f->out->o.measure));
+			ret = pp_folded_add(&f->lines, f->stack, f->at.pieces,
+					    pp_self(n, f->out->o.measure));
 		if (n->first_child != PP_NONE) {
 			at = n->first_child;
 			depth++;
 			continue;
 		}
-		f->size = sizes[depth];
+		f->at = levels[depth];
 		while (at != root && p->merged[at].next == PP_NONE) {
 			at = p->merged[at].parent;
-			f->size = sizes[--depth];
+			f->at = levels[--depth];
 		}
 		at = at == root ? PP_NONE : p->merged[at].next;
 	}
-	pp_memory_free(f->memory, sizes, capacity, sizeof(*sizes));
+	pp_memory_free(f->memory, levels, capacity, sizeof(*levels));
 	return ret;
 }
 
-static int compare_lines(const void *a, const void *b)
+static void put_line(struct pp_out *out, const struct pp_folded_line *line, uint64_t value)
 {
-	const struct line *x = a, *y = b;
-	const int order = memcmp(x->text, y->text, x->size < y->size ? x->size : y->size);
+	for (size_t i = 0; i < line->nr; i++) {
+		const struct pd_bytes text = pp_folded_text(line, i);
 
-	return order ? order : x->size < y->size ? -1 : x->size > y->size;
+		pp_put(out, (const char *)text.data, text.size);
+	}
+	pp_put(out, " ", 1);
+	pp_put_number(out, value, 1, ' ');
+	pp_put(out, "\n", 1);
 }
 
 /* Functions of different images may have the same name: their lines are one. */
 static void put_lines(struct folding *f)
 {
-	for (size_t i = 0; i < f->nr; i++)
-		f->lines[i].text = f->text + f->lines[i].start;
-	qsort(f->lines, f->nr, sizeof(*f->lines), compare_lines);
-	for (size_t i = 0, next; i < f->nr; i = next) {
+	const struct pp_folded_line *lines = f->lines.items;
+
+	for (size_t i = 0, next; i < f->lines.nr; i = next) {
 		uint64_t value = 0;
 
-		for (next = i; next < f->nr && !compare_lines(&f->lines[i], &f->lines[next]);
+		for (next = i; next < f->lines.nr && !pp_folded_compare(&lines[i], &lines[next]);
 		     next++)
-			value += f->lines[next].value;
-		pp_put(f->out, f->lines[i].text, f->lines[i].size);
-		pp_printf(f->out, " %" PRIu64 "\n", value);
+			value += lines[next].value;
+		put_line(f->out, &lines[i], value);
 	}
 }
 
 int pp_write_folded(struct pp_out *out)
 {
-	struct folding f = { .out = out, .memory = &out->p->memory };
-	const int ret = collect_lines(&f, out->p->events[out->o.event].merged);
+	struct pp_memory *memory = &out->p->memory;
+	const size_t nr_functions = out->p->nr_functions;
+	struct folding f = { .out = out, .memory = memory, .lines.memory = memory,
+			     .known = pp_memory_zeroed(memory, nr_functions,
+						       sizeof(*f.known)) };
+	int ret = f.known ? collect_lines(&f, out->p->events[out->o.event].merged) : -1;
 
-	if (!ret && f.nr)
+	ret = ret ? ret : pp_folded_sort(&f.lines);
+	if (!ret)
 		put_lines(&f);
-	pp_memory_free(f.memory, f.stack, f.capacity, 1);
-	pp_memory_free(f.memory, f.text, f.text_capacity, 1);
-	pp_memory_free(f.memory, f.lines, f.lines_capacity, sizeof(*f.lines));
+	pp_memory_free(memory, f.piece, f.capacity, 1);
+	pp_memory_free(memory, f.stack, f.stack_capacity, sizeof(*f.stack));
+	pp_memory_free(memory, f.known, nr_functions, sizeof(*f.known));
+	pp_folded_free(&f.lines);
 	return ret;
 }
