@@ -108,18 +108,25 @@ static struct pd_known_path *keep_path(struct pd_history *h, uint8_t machine, en
 	return p;
 }
 
+static bool is_same_inode(const struct pd_known_path *p, const struct pd_image_facts *f)
+{
+	return p->maj == f->maj && p->min == f->min && p->ino == f->ino &&
+	       (!p->ino_generation || !f->ino_generation ||
+		p->ino_generation == f->ino_generation);
+}
+
 static void see_inode(struct pd_known_path *p, const struct pd_image_facts *f)
 {
 	if (!f->has_inode)
 		return;
-	if (p->has_inode && (p->maj != f->maj || p->min != f->min || p->ino != f->ino ||
-			     p->ino_generation != f->ino_generation))
+	if (p->has_inode && !is_same_inode(p, f))
 		p->is_ambiguous = true;
 	p->has_inode = true;
 	p->maj = f->maj;
 	p->min = f->min;
 	p->ino = f->ino;
-	p->ino_generation = f->ino_generation;
+	if (f->ino_generation)
+		p->ino_generation = f->ino_generation;
 }
 
 /* Fills in the key; `symbol` and the path are kept. */
@@ -191,28 +198,58 @@ static void apply_build_id(struct node *n)
 	n->image.build_id_source = PD_BUILD_ID_OF_HEADER;
 }
 
+static struct pd_kept *keep_key(struct pd_history *h, const struct key *key)
+{
+	return pd_history_keep(h, &h->image_of,
+			       (struct pd_bytes){ (const uint8_t *)key, sizeof(*key) });
+}
+
+static int64_t add_node(struct pd_history *h, const struct pd_image_facts *f,
+			const struct key *key, const struct pd_kept *kept)
+{
+	struct node *n = make_node(h, f, key, kept);
+
+	if (!n)
+		return -1;
+	if (h->live)	/* asked for before the history is sealed */
+		apply_build_id(n);
+	return n->image.index;
+}
+
+/* Recorders synthesize maps without a generation, as /proc/PID/maps has none: it is that of the
+ * first map with the same inode that has one. */
 int64_t pd_history_add_image(struct pd_history *h, const struct pd_image_facts *f)
 {
+	struct pd_kept *k, *synthesized;
 	struct key key;
-	struct pd_kept *k;
-	struct node *n;
+	int64_t item;
 
 	if (make_key(h, f, &key))
 		return -1;
-	k = pd_history_keep(h, &h->image_of,
-			    (struct pd_bytes){ (const uint8_t *)&key, sizeof(key) });
+	k = keep_key(h, &key);
 	if (!k)
 		return -1;
 	if (k->item != PD_NOTHING)
 		return k->item;
-	n = make_node(h, f, &key, k);
-	if (!n)
+	key.ino_generation = 0;
+	synthesized = keep_key(h, &key);
+	if (!synthesized)
 		return -1;
 	see_inode(key.path, f);
-	if (h->live)	/* asked for before the history is sealed */
-		apply_build_id(n);
-	k->item = n->image.index;
-	return k->item;
+	if (synthesized->item != PD_NOTHING &&
+	    !pd_image_at(h, synthesized->item)->ino_generation) {
+		k->item = synthesized->item;
+		pd_image_at(h, k->item)->ino_generation = f->ino_generation;
+		return k->item;
+	}
+	key.ino_generation = f->ino_generation;
+	item = add_node(h, f, &key, k);
+	if (item < 0)
+		return -1;
+	k->item = (uint32_t)item;
+	if (synthesized->item == PD_NOTHING)
+		synthesized->item = k->item;
+	return item;
 }
 
 int pd_history_add_build_id(struct pd_history *h, uint16_t misc, struct pd_bytes path,

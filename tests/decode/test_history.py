@@ -568,6 +568,24 @@ def test_an_image_is_a_path_and_a_file(resolve):
             == ['"/a"', '"/a"', '"/b"'])
 
 
+def generations(*generations):
+    return [r.mmap2(5, 5, 0x10000 * (i + 1), 0x1000, 0, 8, 1, 9, n, RX, PRIVATE, "/a",
+                    sid=M.sid(10 + i)) for i, n in enumerate(generations)]
+
+
+@pytest.mark.parametrize("given, images", [
+    ((0, 7, 0, 7), [7]), ((7, 0, 7), [7]), ((0, 0), [0]), ((0, 7, 8, 0), [7, 8]),
+    ((7, 8, 0), [7, 8])])
+def test_maps_of_a_recorder_have_no_generation(given, images, resolve):
+    """/proc/PID/maps has none: they are of the file that the kernel's maps are of."""
+    resolve(*generations(*given), options=["-a"],
+            features={2: f.build_ids([(2**32 - 1, ID, "/a", USER)])})
+    found = [line for line in resolve.others if line.startswith("image")]
+    assert [int(re.search(r"inode=(\S+)", line)[1].split(":")[-1]) for line in found] == images
+    assert ids(resolve) == [("/a", *((ID.hex(), "2") if len(images) == 1 else ("-", "0")))
+                            for _ in images]
+
+
 ID, OTHER = bytes(range(1, 21)), bytes(range(101, 121))
 
 
