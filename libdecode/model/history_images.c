@@ -281,8 +281,12 @@ int pd_history_add_build_id(struct pd_history *h, uint16_t misc, struct pd_bytes
 
 void pd_history_apply_build_ids(struct pd_history *h)
 {
-	for (uint32_t i = 0; i < h->images.nr; i++)
-		apply_build_id((struct node *)pd_image_at(h, i));
+	for (uint32_t i = 0; i < h->images.nr; i++) {
+		struct node *n = (struct node *)pd_image_at(h, i);
+
+		n->image.is_path_ambiguous = n->path->is_ambiguous;
+		apply_build_id(n);
+	}
 }
 
 static uint64_t tag_of(struct pd_bytes tag)

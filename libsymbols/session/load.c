@@ -38,7 +38,7 @@ static uint8_t why_of(enum ps_status status)
 struct image_search {
 	struct ps_loaded *loaded;
 	struct ps_identity recorded;
-	bool is_foreign;
+	bool is_foreign, is_path_ambiguous;
 	int32_t pids[PS_PIDS];
 };
 
@@ -68,6 +68,18 @@ static bool is_usable(const struct ps_session *s, enum ps_match match)
 	}
 }
 
+/* Two files had the path, or right after a recording another one has it. Inodes of different
+ * devices can't be compared: file systems state others in maps than in stat(2). */
+static bool is_another(const struct ps_session *s, const struct image_search *i,
+		       const struct ps_identity *found)
+{
+	const struct ps_identity *recorded = &i->recorded;
+
+	return i->is_path_ambiguous ||
+	       (s->options.ended && recorded->ino && recorded->ino != found->ino &&
+		recorded->maj == found->maj && recorded->min == found->min);
+}
+
 /* Right after a recording, files may be as new as its end, if their inode is the recorded one, and
  * the vdso is that of the running kernel. */
 static enum ps_match judge(const struct ps_session *s, const struct image_search *i,
@@ -78,6 +90,8 @@ static enum ps_match judge(const struct ps_session *s, const struct image_search
 
 	if (candidate->place == PS_PLACE_RUNNING && match != PS_MATCH_BUILD_ID)
 		return s->options.ended && !recorded.build_id.size ? PS_MATCH_INODE : PS_MISMATCH;
+	if (match == PS_MATCH_NAME_ONLY && is_another(s, i, found))
+		return PS_MISMATCH;
 	if (match != PS_MISMATCH || !s->options.ended)
 		return match;
 	recorded.changed = s->options.ended;
@@ -149,6 +163,7 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 {
 	struct image_search i = {
 		.loaded = l, .is_foreign = ps_session_is_foreign(s, image->index),
+		.is_path_ambiguous = image->is_path_ambiguous,
 		.recorded = { .build_id = image->build_id, .changed = s->options.began,
 			      .ino = image->has_inode ? image->ino : 0, .maj = image->maj,
 			      .min = image->min },

@@ -314,14 +314,14 @@ static bool has_more(const struct ps_known *given, const struct ps_known *found)
 }
 
 /* Finds the location in the bundle if that has more: the recorder may have had the file, its
- * symbols, or its debug information. */
+ * symbols, or its debug information. A file with the same name may be another one. */
 static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			    const struct ps_known *found, struct ps_known *given)
 {
 	const struct ps_loaded *loaded = &s->images[l->image];
 	const bool is_stripped = !(loaded->sources & 1u << PS_FROM_SYMTAB);
 
-	if (is_without_source(found))
+	if (is_without_source(found) || (loaded->tried && loaded->match == PS_MATCH_NAME_ONLY))
 		return ps_session_given(s, pid, l, given);
 	if (!loaded->tried || loaded->why != PD_WHY_FOUND || !loaded->binary.image.elf ||
 	    (loaded->has_debug && (!is_stripped || found->nr_functions > 1)) ||

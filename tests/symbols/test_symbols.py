@@ -267,6 +267,31 @@ def test_a_program_without_a_recorded_id(when, options, expected, program, symbo
         assert image["match"] == "NAME_ONLY"
 
 
+def test_a_path_of_two_files(program, symbols):
+    """One is in another root directory: only that with the inode of the map has its names."""
+    stat, (start, _) = os.stat(program), symbol(program, "outer")
+    device = os.major(stat.st_dev), os.minor(stat.st_dev)
+    one, other = (r.mmap2(7, 7, BASE + at, 0x100000, 0, *device, stat.st_ino + at, 0, 5, 2,
+                          str(program), sid=sample_id(EVENT, pid=7, tid=7, time=1))
+                  for at in (0, 0x1000_0000))
+    records = [one, other, hit(BASE + start), hit(BASE + 0x1000_0000 + start)]
+    first, second = symbols.frames(records)
+    assert first[0]["symbol"] == "outer" and second[0]["why"] == "MISMATCH"
+    assert [i.get("match") for i in symbols.images(records)] == ["INODE", None]
+    frame, = symbols.frames([other, hit(BASE + 0x1000_0000 + start)])
+    assert frame[0]["symbol"] == "outer"
+
+
+def test_names_of_the_recording_before_those_of_a_file_that_may_be_another(program, symbols):
+    """Only its name is the recorded one. The recorder had the file itself."""
+    start, _ = symbol(program, "outer")
+    given = (2**32 - 1, 99, str(program).encode(), b"", [(start, 2**64 - 1, 0, b"recorded")],
+             [start], [0], [])
+    for build_id, expected in (("", "recorded"), (None, "outer")):
+        records = [mapped(program, build_id), hit(BASE + start)]
+        assert symbols.frames(records, bundle=[given])[0][0]["symbol"] == expected
+
+
 @pytest.mark.sanitize
 def test_files_that_are_not_there(program, symbols, tmp_path):
     start, _ = symbol(program, "outer")

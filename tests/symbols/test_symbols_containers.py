@@ -105,6 +105,34 @@ def test_while_the_process_runs(container, program, symbols):
     assert reason(symbols, records) == "NO_FILE"
 
 
+ALONE = """
+void _start(void)
+{
+	for (volatile int i = 0; i < 60000000; i++);
+	__asm__("syscall" :: "a" (60), "D" (0));
+}
+"""
+
+
+@needs_root
+def test_precord_does_not_take_the_names_of_another_root(tmp_path):
+    """A file here has the same path and is older than the recording. The one that ran can't be
+    reached any more."""
+    here, data = os.path.realpath(shutil.which("true")), tmp_path / "p.data"
+    there = tmp_path / here[1:]
+    there.parent.mkdir(parents=True)
+    compile_to(there, ALONE, "-nostdlib", "-static")
+    named_recording.record(data, "-F", "2000", "-B", "--symbols=names", "--", "chroot", tmp_path,
+                           here)
+    done = subprocess.run([TOOLS / "pdecode", "--resolve", data], stdout=subprocess.PIPE,
+                          check=True)
+    document = json.loads(done.stdout)
+    assert [s for s in document["records"] if s["type"] == "SAMPLE" and
+            s["frames"][0].get("dso") == here]
+    names = [i["path"] for i in document["features"]["PD_SYMBOLS"]["images"]]
+    assert names and here not in names
+
+
 @needs_root
 def test_its_debug_file(container, program, symbols):
     """A stripped program's is below the same root."""

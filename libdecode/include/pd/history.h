@@ -217,6 +217,8 @@ struct pd_image {
 	uint32_t bpf_id;		/* of a BPF program; 0: not known */
 	int32_t machine_pid;		/* process of the virtual machine; 0: the host, or a guest
 					 * that the recording does not tell from others */
+	bool is_path_ambiguous;		/* another file had this path in the recording, as maps
+					 * show by their inodes; set by pd_history_seal() */
 };
 
 /* Returns the number of images. */
