@@ -21,20 +21,24 @@ class Wire(NamedTuple):
 
 def encode(part, wire):
     """The bytes of a Part on this machine."""
+    while callable(part):
+        part = part(wire)
     if isinstance(part, (bytes, bytearray)):
         return bytes(part)
-    if callable(part):
-        return encode(part(wire), wire)
-    return b"".join(encode(p, wire) for p in part)
+    return b"".join([encode(p, wire) for p in part])
 
 
 def _numbers(code, width):
     mask = (1 << width) - 1
 
     def make(*values):
-        # masked, so that a test can say -1 where the field is unsigned
-        return lambda wire: struct.pack(f"{wire.order}{len(values)}{code}",
-                                        *(v & mask for v in values))
+        def part(wire):
+            form = f"{wire.order}{len(values)}{code}"
+            try:
+                return struct.pack(form, *values)
+            except struct.error:    # masked, so that a test can say -1 where the field is unsigned
+                return struct.pack(form, *(v & mask for v in values))
+        return part
 
     make.__doc__ = f"{width}-bit numbers; negative ones in two's complement."
     return make
