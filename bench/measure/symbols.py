@@ -42,7 +42,7 @@ def with_debug_information(settings):
 
 def make(settings, kind, program):
     file = Input(kind, settings.work / "symbols.data", False)
-    seconds = SECONDS / 10 if settings.quick else SECONDS
+    seconds = SECONDS / 30 if settings.quick else SECONDS
     file.command = record(settings, file.path, kind.options, [program, seconds])
     file.stats = stats_of(settings, file.path)
     return file
@@ -128,9 +128,13 @@ def add(settings, report, file, programs, **more):
 
 
 def symbols(settings, report):
+    try:
+        program = with_debug_information(settings)
+    except CantRecord as error:
+        report.skip("symbols", str(error))
+        return
     for kind in (STACKS, CHAINS):
         try:
-            program = with_debug_information(settings)
             file = make(settings, kind, program)
             frames, addresses = frames_of(settings, file.path)
             programs = [*ours(settings, file.path), *peers(file.path)]
