@@ -9,7 +9,7 @@ from perfdata.container import File
 from perfdata.sample import sample
 from profiles import preport
 
-TIMES = 100         # a part has at least 50,000 records
+TIMES = 100         # a part has at least 25,000 records
 READ = attr("IP|TID|TIME|READ|IDENTIFIER", type=0, config=1, sample_period=1, read_format="ID")
 FORMS = ("top", "tree", "folded", "flamegraph", "pprof", "csv", "callgrind", "svg")
 

@@ -13,8 +13,8 @@ from perfdata.attr import Attr
 from perfdata.container import File
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
-from perfdata.wire import fstr
-from profiles import preport
+from perfdata.wire import Wire, encode, fstr
+from profiles import folded, preport
 from same_length import zip_all
 from schema_check import complaints
 from stacks import BITS, PC, SP, STACK, words
@@ -79,7 +79,7 @@ class Machine:
         return r.mmap2(7, 7, self.base, size, 0, 8, 1, 99, 0, 5, 2, str(path),
                        sid=sample_id(self.attr, pid=7, tid=7, time=second * SECOND + 1))
 
-    def lines(self, *samples, options=(), size=0x20000):
+    def write(self, *samples, size=0x20000):
         now = int(time.time()) + 100
         features = {NUMBER["ARCH"]: fstr(self.arch),
                     NUMBER["CLOCK_DATA"]: f.clock_data(1, now * SECOND, 9 * SECOND),
@@ -87,6 +87,9 @@ class Machine:
         file = File(attrs=[(self.attr, [1])], records=[self.map(self.image, size), *samples],
                     features=features)
         self.path.write_bytes(file.build("<"))
+
+    def lines(self, *samples, options=(), size=0x20000):
+        self.write(*samples, size=size)
         done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
         assert done.returncode == 0, done.stderr
         lines = strict_json_lines(done.stdout)
@@ -288,3 +291,20 @@ def test_strict_fails_for_a_frame_without_a_name(machine, form):
     assert done.returncode == 1
     assert b"3 of 3 frames have no name, 3 of them because of NO_SYMBOLS" in done.stderr
     assert machine.run(["--symbols-strict", machine.path]).returncode == 2
+
+
+def test_threads_of_preport_give_the_same_stacks(machine):
+    """Copied stacks are divided by their bytes: these are too few records for two threads."""
+    def one(i):
+        stack = [machine.usual(), machine.stack(machine.at(H + 8))][i % 7 == 6]
+        in_f = sample(machine.attr, IN_USER, ip=machine.at(F), pid=7, tid=7, time=9 * SECOND + i,
+                      regs_user=machine.registers(machine.at(F + i)), user_abi=2,
+                      stack_user=stack.ljust(8192, b"\0"))
+        return encode(in_f, Wire("<"))
+
+    machine.write(*[one(i) for i in range(100)] * 41, one(3))
+    want = preport("-f", "folded", "--addrs", "-j1", machine.path, symbols=())
+    stacks = folded(want)
+    assert sum(stacks.values()) == 4101 and len(stacks) == 100
+    for jobs in ("-j2", "-j3"):
+        assert preport("-f", "folded", "--addrs", jobs, machine.path, symbols=()) == want

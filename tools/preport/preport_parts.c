@@ -4,6 +4,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+/* Work is counted in bytes, of which a record without any has some: a part has at least as much as
+ * pays for a thread. */
+#define WORK_OF_RECORD 640u
+#define WORK_OF_PART (16u << 20)
+
 /* A part after the first. */
 struct part {
 	struct pd_reader *reader;
@@ -71,10 +76,33 @@ static bool start_part(const struct parts *parts, struct part *part, size_t entr
 	return part->profile && start_thread(part);
 }
 
-/* Returns the entry with which the i-th of n parts begins. */
+/* Returns the work before the i-th entry. Offsets in several files don't add up. */
+static uint64_t work_before(const struct pd_index *index, size_t i)
+{
+	const struct pd_index_entry *e = pd_index_entry(index, i);
+	const size_t nr = pd_index_nr_entries(index);
+	const bool is_one_file = !pd_index_entry(index, nr - 1)->file;
+
+	return e->number * WORK_OF_RECORD + (is_one_file ? e->offset : 0);
+}
+
+/* Returns the entry with which the i-th of n parts begins: all of them have the same work, but for
+ * what follows the last entry. */
 static size_t entry_of(const struct pd_index *index, size_t i, size_t n)
 {
-	return i * (pd_index_nr_entries(index) + 1) / n - 1;
+	const size_t nr = pd_index_nr_entries(index);
+	const uint64_t before = work_before(index, nr - 1) / n * i;
+	size_t low = 0, high = nr - 1;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (work_before(index, middle) < before)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 static uint64_t first_record(const struct parts *parts, size_t i, size_t n)
@@ -116,9 +144,13 @@ static size_t count_parts(const struct parts *parts, const struct pp_profile *p,
 			  const struct pd_reader *r)
 {
 	const size_t most = parts->threads < PARTS_MOST ? parts->threads : PARTS_MOST;
-	const size_t nr = pd_index_nr_entries(parts->index) + 1;
+	const size_t nr = pd_index_nr_entries(parts->index);
+	uint64_t worth;
 
-	return most < 2 || nr < 2 || !pp_is_divisible(p, r) ? 1 : nr < most ? nr : most;
+	if (most < 2 || !nr || !pp_is_divisible(p, r))
+		return 1;
+	worth = work_before(parts->index, nr - 1) / WORK_OF_PART;
+	return worth < 1 ? 1 : worth < most ? (size_t)worth : most;
 }
 
 int parts_add(const struct parts *parts, struct pp_profile *p, struct pd_reader *r,

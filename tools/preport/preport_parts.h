@@ -8,7 +8,7 @@
 
 enum {
 	PARTS_MOST = 16,
-	PARTS_RECORDS = 50000,	/* of the recording from one entry of the index to the next */
+	PARTS_RECORDS = 2000,	/* of the recording from one entry of the index to the next */
 };
 
 struct parts {
