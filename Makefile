@@ -197,15 +197,12 @@ $(B)/libdecode.a: $(LIB_OBJ)
 $(B)/libpdsymbols.a: $(SYM_OBJ)
 $(B)/libpdprofile.a: $(PROFILE_OBJ)
 $(B)/libpdcolumns.a: $(COLUMNS_OBJ)
-# The page as a string: its parts joined, without comments, the indentation of lines, the ends of those
-# that end with a bracket, semicolon or comma, and blanks around operators in lines without a text.
+# The page as a string: its parts joined, without comments, indentation and most blanks.
 PAGE := libprofile/page
 PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,data tree text colors draw time table search main)
-$(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS) Makefile
+$(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS) scripts/squeeze-script Makefile
 	@mkdir -p $(@D)
-	$(Q)cat $(PAGE_SCRIPTS) | sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' \
-		-e '/^$$/d' -e '/^[][A-Za-z0-9_.,;:?=+*<>!&|(){}$$%~[:blank:]-]*$$/{s/ \([-+*=<>!&|?:{%]\{1,3\}\) /\1/g' \
-		-e 's/\([,;]\) /\1/g;s/ {$$/{/' -e '}' | sed -e ':a' -e 'N' -e '$$!ba' -e 's/\([{;,)}]\)\n[[:blank:]]*/\1/g' > $(@D)/page.js
+	$(Q)awk -f scripts/squeeze-script $(PAGE_SCRIPTS) > $(@D)/page.js
 	$(Q)sed 's/ *\([{}]\) */\1/g; s/\([:;,]\) /\1/g' $(PAGE)/page.css > $(@D)/page.css
 	$(Q)(echo '#include "page/page.h"'; echo 'const char pp_page[] ='; \
 		sed -e '/@STYLE@/{r $(@D)/page.css' -e 'd;}' -e '/@SCRIPT@/{r $(@D)/page.js' -e 'd;}' $< | \

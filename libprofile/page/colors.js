@@ -2,6 +2,7 @@
 const LIGHT = ['#ffce9d', '#69cfff', '#6aaa71', '#ac88b9', '#69cfff', '#b7b7b7', '#b7b7b7', '#b7b7b7', '#d4edff', '#b7b7b7'];
 const DARK = ['#a35009', '#00397b', '#2c3200', '#4e0042', '#00397b', '#555555', '#555555', '#555555', '#4762ae', '#555555'];
 const CHANGES = { light: ['#e4e1da', '#ff8a75', '#7db4ff'], dark: ['#3c3e44', '#a8261a', '#1d57b0'] };
+const changes = () => CHANGES[dark ? 'dark' : 'light'];
 const COLORINGS = ['kind', 'image', 'self'];
 /* of the heaviest images */
 const IMAGE_KINDS = [1, 0, 2, 3, WAIT];
@@ -11,11 +12,11 @@ const parts = color => [1, 3, 5].map(i => parseInt(color.slice(i, i + 2), 16));
 
 function mix(from, to, by) {
 	const a = parts(from), b = parts(to);
-	return `rgb(${a.map((c, i) => Math.round(c + (b[i] - c) * by))})`;
+	return `rgb(${a.map((c, i) => round(c + (b[i] - c) * by))})`;
 }
 
 function shade(color, by) {
-	return `rgb(${parts(color).map(c => Math.max(0, Math.min(255, c + by)))})`;
+	return `rgb(${parts(color).map(c => max(0, min(255, c + by)))})`;
 }
 
 function chooseColors() {
@@ -31,7 +32,7 @@ function chooseColors() {
 		return shade(palette[coloring === 'image' ? kindOfImage(image, kind) : kind], (hash >>> 3) % 3 * 6 - 6);
 	});
 	$('legend').replaceChildren(...legend(palette).map(([color, text]) => {
-		const box = document.createElement('span'), i = document.createElement('i');
+		const box = element('span'), i = element('i');
 		i.style.background = color;
 		box.append(i, text);
 		return box;
@@ -40,16 +41,16 @@ function chooseColors() {
 
 function legend(palette) {
 	if (file.base) {
-		const [same, more, less] = CHANGES[dark ? 'dark' : 'light'];
+		const [same, more, less] = changes();
 		return [[more, 'more than before'], [less, 'less'], [same, 'the same']];
 	}
 	if (coloring === 'self') {
-		const [same, more] = CHANGES[dark ? 'dark' : 'light'];
+		const [same, more] = changes();
 		return [[more, '5 % of all by itself'], [same, 'none by itself']];
 	}
 	if (coloring === 'image')
 		return [...imagesByWeight().map((image, i) => [palette[IMAGE_KINDS[i]], shortImage(image)]), [palette[UNKNOWN], 'others']];
-	return [0, 1, 2, 3, UNKNOWN, WAIT].filter(k => file.functions.some(f => f[2] === k)).map(k => [palette[k], KINDS[k]]);
+	return [0, 1, 2, 3, UNKNOWN, WAIT].filter(k => whole.func.some(f => file.functions[f][2] === k)).map(k => [palette[k], KINDS[k]]);
 }
 
 /* The images with the most of their own time, as many as there are colors. */
@@ -72,16 +73,16 @@ function kindOfImage(image, kind) {
 	return at < 0 ? UNKNOWN : IMAGE_KINDS[at];
 }
 
-const bySquareRoot = part => Math.sqrt(Math.min(1, part / 0.05));
+const bySquareRoot = part => sqrt(min(1, part / 0.05));
 
 /* 5 percent points are the full color. */
 function colorOf(t, n) {
 	if (!file.base && coloring === 'self') {
-		const [same, more] = CHANGES[dark ? 'dark' : 'light'];
+		const [same, more] = changes();
 		return mix(same, more, bySquareRoot(t.own[n] / (base.total[0] || 1)));
 	}
 	if (!file.base)
 		return shades[t.func[n]];
-	const change = changeOf(t, n)[2], [same, more, less] = CHANGES[dark ? 'dark' : 'light'];
-	return mix(same, change > 0 ? more : less, bySquareRoot(Math.abs(change)));
+	const change = changeOf(t, n)[2], [same, more, less] = changes();
+	return mix(same, change > 0 ? more : less, bySquareRoot(abs(change)));
 }

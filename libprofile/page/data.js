@@ -1,8 +1,13 @@
-/* The file: a JSON text, the nodes in preorder, and the samples of each thread. */
-const $ = id => document.getElementById(id);
+/* The file: a JSON text, and of each event the nodes in preorder and the samples of each thread. */
+const $ = id => document.getElementById(id), element = name => document.createElement(name);
+const { abs, ceil, floor, max, min, round, sqrt } = Math;
 const KINDS = ['kernel', 'program', 'library', 'JIT', 'inlined', 'unknown', 'thread', 'note', 'off-CPU', 'event'];
 const UNKNOWN = 5, THREAD = 6, WAIT = 8;
-let file, whole, threads = [];
+let file, whole, threads = [], groups;
+/* By pid: the function that is its frame. */
+const processes = {};
+
+const kindOf = (t, n) => file.functions[t.func[n]][2];
 
 async function unpack() {
 	const text = atob($('data').textContent.trim()), packed = new Uint8Array(text.length);
@@ -12,10 +17,23 @@ async function unpack() {
 	const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
 	const size = new DataView(bytes.buffer).getUint32(0, true);
 	file = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
+	groups = file.functions.some(f => f[2] === THREAD) ? ['threads', 'processes', 'none'] : ['none', 'processes'];
 	const numbers = varints(bytes, 4 + size);
-	whole = readNodes(numbers);
-	markWaits(whole);
-	threads = file.threads.map(thread => readThread(numbers, thread));
+	for (const event of file.events) {
+		whole = event.whole = readNodes(numbers, event.nodes);
+		markWaits(whole);
+		event.threads = event.threads.map(thread => readThread(numbers, thread));
+		event.threads.forEach(nameProcess);
+	}
+}
+
+/* Processes have the names of their first threads. */
+function nameProcess({ name, pid, tid }) {
+	if (!processes[pid])
+		processes[pid] = file.functions.push(['', '', THREAD, '']) - 1;
+	const process = file.functions[processes[pid]];
+	if (tid === pid || !process[0])
+		process[0] = name + ' ' + pid;
 }
 
 function varints(bytes, at) {
@@ -37,8 +55,8 @@ function newTree(count) {
 }
 
 /* Each node: levels to go up from the last one, function, values. */
-function readNodes(number) {
-	const t = newTree(file.nodes);
+function readNodes(number, count) {
+	const t = newTree(count);
 	let last = -1;
 	for (let i = 0; i < t.count; i++) {
 		for (let up = number(); up; up--)
@@ -56,7 +74,7 @@ function readNodes(number) {
 function markWaits(t) {
 	t.waits = new Uint8Array(t.count);
 	for (let i = 1; i < t.count; i++)
-		t.waits[i] = t.waits[t.parent[i]] || file.functions[t.func[i]][2] === WAIT;
+		t.waits[i] = t.waits[t.parent[i]] || kindOf(t, i) === WAIT;
 }
 
 /* Each sample: us since the one before, node, weight. */
@@ -67,7 +85,7 @@ function readThread(number, [name, pid, tid, count]) {
 		const before = time, node = thread.nodes[i] = (time += number(), number());
 		thread.total += thread.weights[i] = number();
 		thread.times[i] = time;
-		thread.starts[i] = whole.waits[node] ? Math.max(before, time - thread.weights[i] / 1000) : time;
+		thread.starts[i] = whole.waits[node] ? max(before, time - thread.weights[i] / 1000) : time;
 	}
 	return thread;
 }

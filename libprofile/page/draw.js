@@ -1,5 +1,6 @@
 /* The graph: only what is wide enough to see is walked. */
 const ROW = 20, NARROW = 0.4, HIGHEST = 16000;
+const roomOf = () => $('main').clientWidth;
 let boxes = [];
 
 /* [node, x, width, alpha, row] of what is visible below a node; runs of narrow frames are one bar,
@@ -13,7 +14,7 @@ function visible(t, from, room) {
 		const n = todo.pop(), row = t.depth[n] + 1;
 		let narrow = 0, start = -1;
 		out.push([n, (t.start[n] - t.start[from]) * scale, t.total[n] * scale, 1, row - 1]);
-		rows = Math.max(rows, row);
+		rows = max(rows, row);
 		for (let c = t.first[n]; c >= 0; c = t.next[c]) {
 			const w = t.total[c] * scale;
 			if (w >= NARROW) {
@@ -26,15 +27,15 @@ function visible(t, from, room) {
 		}
 		if (narrow >= NARROW) {
 			out.push([-1, start, narrow, 1, row]);
-			rows = Math.max(rows, row + 1);
+			rows = max(rows, row + 1);
 		}
 	}
 	return { out, rows };
 }
 
 function prepare(canvas, height) {
-	const room = $('main').clientWidth, g = canvas.getContext('2d');
-	const dpr = Math.min(devicePixelRatio || 1, HIGHEST / height);
+	const room = roomOf(), g = canvas.getContext('2d');
+	const dpr = min(devicePixelRatio || 1, HIGHEST / height);
 	canvas.width = room * dpr;
 	canvas.height = height * dpr;
 	canvas.style.width = room + 'px';
@@ -49,7 +50,7 @@ function prepare(canvas, height) {
 function shorten(name) {
 	let out = '', depth = 0;
 	for (let i = 0; i < name.length; i++) {
-		const c = name[i], isOperator = /operator[<>()\-=]*$/.test(name.slice(Math.max(0, i - 12), i));
+		const c = name[i], isOperator = /operator[<>()\-=]*$/.test(name.slice(max(0, i - 12), i));
 		if ((c === '<' || c === '(') && i && !isOperator && !name.startsWith('(anonymous', i))
 			out += !depth++ && c === '<' ? '<…>' : '';
 		else if ((c === '>' || c === ')') && depth && name[i - 1] !== '-')
@@ -71,8 +72,8 @@ function fit(g, name, room) {
 		if (fits(text))
 			return text;
 	const text = (short.includes('::') ? last.slice(1) : short).replaceAll('<…>', '');
-	for (let keep = Math.min(Math.floor(room / 4), text.length - 1); keep > 1; keep--) {
-		const head = Math.ceil(keep * 0.7), cut = text.slice(0, head) + '…' + text.slice(text.length - (keep - head));
+	for (let keep = min(floor(room / 4), text.length - 1); keep > 1; keep--) {
+		const head = ceil(keep * 0.7), cut = text.slice(0, head) + '…' + text.slice(text.length - (keep - head));
 		if (fits(cut))
 			return cut;
 	}
@@ -80,18 +81,18 @@ function fit(g, name, room) {
 }
 
 function draw() {
-	const room = $('main').clientWidth, drawn = (view === 'sandwich' ? sandwich : [tree]).map(t =>
-		({ t, ...visible(t, t === tree && view !== 'sandwich' ? focus : 0, room) }));
-	const rows = drawn.map(part => part.rows), above = view === 'sandwich' ? rows[0] - 1 : 0;
-	const height = Math.min((view === 'sandwich' ? above + rows[1] : rows[0]) * ROW + 2, HIGHEST);
+	const isSandwich = view === 'sandwich', room = roomOf(), drawn = (isSandwich ? sandwich : [tree]).map(t =>
+		({ t, ...visible(t, t === tree && !isSandwich ? focus : 0, room) }));
+	const rows = drawn.map(part => part.rows), above = isSandwich ? rows[0] - 1 : 0;
+	const height = min((isSandwich ? above + rows[1] : rows[0]) * ROW + 2, HIGHEST);
 	const [g] = prepare($('graph'), height);
 	boxes = [];
 	drawn.forEach(({ t, out }, k) => {
-		const upward = view === 'flame' || view === 'sandwich' && !k;
+		const upward = view === 'flame' || isSandwich && !k;
 		for (const [n, x, w, alpha, row] of out) {
-			if (view === 'sandwich' && !k && !row)
+			if (isSandwich && !k && !row)
 				continue;	/* the function itself is the first of its callees */
-			const y = view === 'sandwich' ? (above + (k ? row : -row)) * ROW :
+			const y = isSandwich ? (above + (k ? row : -row)) * ROW :
 				upward ? height - (row + 1) * ROW : row * ROW;
 			drawBox(g, t, n, x, y, w, alpha);
 		}
@@ -104,13 +105,13 @@ function drawBox(g, t, n, x, y, w, alpha) {
 	const hit = n >= 0 && matches && matches[t.func[n]];
 	g.globalAlpha = matches && !hit ? alpha * 0.35 : alpha;
 	g.fillStyle = n < 0 ? colors.line : colorOf(t, n);
-	g.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), NARROW), ROW - 1);
+	g.fillRect(x, y, max(w - (w > 3 ? 1 : 0), NARROW), ROW - 1);
 	if (n < 0)
 		return;
 	if (dark && w < 4) {	/* dark frames on dark ground have a light edge */
 		g.globalAlpha *= 0.3;
 		g.fillStyle = colors.text;
-		g.fillRect(x, y, Math.min(w, 1), ROW - 1);
+		g.fillRect(x, y, min(w, 1), ROW - 1);
 		g.globalAlpha = matches && !hit ? alpha * 0.35 : alpha;
 	}
 	boxes.push([n, x, y, w, t]);
@@ -118,7 +119,7 @@ function drawBox(g, t, n, x, y, w, alpha) {
 	if (w <= 26)
 		return;
 	g.fillStyle = colors.text;
-	const change = file.base ? changeOf(t, n)[2] : 0, note = Math.abs(change) >= 0.0005 && w > 90 ? signed(change) : '';
+	const change = file.base ? changeOf(t, n)[2] : 0, note = abs(change) >= 0.0005 && w > 90 ? signed(change) : '';
 	g.fillText(fit(g, nameOf(t, n), w - 8 - (note && 46)), x + 4, y + ROW / 2);
 	if (note)
 		g.fillText(note, x + w - 48, y + ROW / 2);
@@ -126,7 +127,7 @@ function drawBox(g, t, n, x, y, w, alpha) {
 
 /* What colors alone do not show: kinds, hits, and the selection. */
 function mark(g, t, n, x, y, w, hit) {
-	const kind = file.functions[t.func[n]][2];
+	const kind = kindOf(t, n);
 	if ((kind === UNKNOWN || kind === 4) && w > 8) {
 		const line = y + (kind === 4 ? 0.5 : ROW - 2.5);
 		g.strokeStyle = colors.text;
@@ -140,7 +141,7 @@ function mark(g, t, n, x, y, w, hit) {
 	if (hit || t === tree && n === chosen) {
 		g.strokeStyle = hit ? colors.mark : colors.text;
 		g.lineWidth = 2;
-		g.strokeRect(x + 1, y + 1, Math.max(w - 3, 1), ROW - 3);
+		g.strokeRect(x + 1, y + 1, max(w - 3, 1), ROW - 3);
 		g.lineWidth = 1;
 	}
 }

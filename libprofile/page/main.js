@@ -1,13 +1,16 @@
 /* What is shown, and what the user does. */
 const VIEWS = ['flame', 'icicle', 'callers', 'sandwich', 'time', 'table'], WIDTHS = ['after', 'before', 'larger'];
 let base, tree, sandwich = [], focus = 0, chosen = 0, past = [];
-let view = 'flame', measure = 0, byName = false, grouped = true, width = 'after', selected = -1;
+let view = 'flame', byName = false, group, width = 'after', selected = -1;
+/* What is measured: [text, event, column, waits that are hidden: 0, 1]. */
+let measures, measured = 0, measure = 0, hiddenWaits;
 
 /* Makes the trees anew from the file: of a range of time, with groups or without. */
 function rebuild() {
 	arrange(whole);
-	base = range ? arrange(inRange(range)) : whole;
-	if (!grouped)
+	base = group === 'processes' ? byProcess() : range ? arrange(inRange()) :
+		hiddenWaits >= 0 ? arrange(onlyShown()) : whole;
+	if (group === 'none')
 		base = ungroup(base);
 	focus = chosen = 0;
 	past = [];
@@ -38,18 +41,18 @@ function show() {
 	else
 		draw();
 	keepHash();
-	document.documentElement.dataset.draw = Math.round(performance.now() - began);
+	document.documentElement.dataset.draw = round(performance.now() - began);
 }
 
 function showButtons() {
 	for (const id of VIEWS)
 		$(id).setAttribute('aria-pressed', view === id);
 	$('time').hidden = !threads.length;
-	$('measure').hidden = !file.has_periods;
-	$('measure').textContent = 'Measure: ' + (measure ? 'samples' : file.unit === 'ns' ? 'time' : 'period');
+	$('measures').hidden = measures.length < 2;
+	$('measure').selectedIndex = measured;
 	$('order').textContent = 'Order: ' + (byName ? 'name' : 'weight');
-	$('group').hidden = !file.functions.some(f => f[2] === THREAD);
-	$('group').textContent = 'Groups: ' + (grouped ? 'threads' : 'none');
+	$('group').hidden = groups.length < 2;
+	$('group').textContent = 'Groups: ' + group;
 	$('color').hidden = !!file.base;
 	$('color').textContent = 'Colors: ' + coloring;
 	$('width').hidden = !file.base;
@@ -67,8 +70,8 @@ function keepHash() {
 	set('q', query);
 	set('d', theme);
 	set('o', byName && 'name');
-	set('g', !grouped && 'none');
-	set('m', measure && file.has_periods && 'samples');
+	set('g', group !== groups[0] && group);
+	set('m', measured && measures[measured][0]);
 	set('w', width === 'after' ? '' : width);
 	set('k', coloring === 'kind' ? '' : coloring);
 	try { history.replaceState(null, '', '#' + hash); } catch { /* file: in some browsers */ }
@@ -170,20 +173,69 @@ function move(key) {
 	show();
 }
 
+/* Shows the trees made anew, as far as possible where they were. */
 function again(change) {
+	const names = path(tree, focus);
 	change();
 	rebuild();
+	goTo(names);
 	show();
+}
+
+function goTo(names) {
+	for (const name of names) {
+		let c = tree.first[focus];
+		while (c >= 0 && nameOf(tree, c) !== name)
+			c = tree.next[c];
+		if (c < 0)
+			break;
+		focus = chosen = c;
+	}
+	count();
+}
+
+const next = (list, one) => list[(list.indexOf(one) + 1) % list.length];
+
+/* Time or period, and samples, of each event; of time on and off the CPU also its parts. */
+function listMeasures() {
+	const many = file.events.length > 1;
+	return file.events.flatMap(event => {
+		const kinds = new Set(event.whole.waits.filter((wait, i) => event.whole.self[1][i]));
+		return (event.has_periods ? [0, 1] : [1]).flatMap(column => {
+			const text = column ? 'samples' : event.unit === 'ns' ? 'time' : 'period';
+			return (kinds.size > 1 ? [['', -1], [' on CPU', 1], [' off CPU', 0]] : [['', -1]]).map(
+				([part, hidden]) => [(many ? event.event + ': ' : '') + text + part, event, column, hidden]);
+		});
+	});
+}
+
+function chooseMeasure(i) {
+	const event = measures[measured = i][1];
+	[, , measure, hiddenWaits] = measures[i];
+	heat = heaviestImages = null;
+	Object.assign(file, { unit: event.unit, totals: event.whole.self.map(sum) });
+	({ whole, threads } = event);
+	/* sums are shares of the larger one */
+	if (file.base && file.base.sums)
+		file.totals = file.totals.map((all, k) => max(all, file.totals[(k + 2) % 4]));
+	$('facts').textContent = event.facts + (file.base ? ` — before: ${file.base.title}, ${file.base.facts}` : '');
+}
+
+function switchMeasure(i) {
+	again(() => {
+		chooseMeasure(i);
+		chooseColors();
+	});
 }
 
 const keys = {
 	f: () => setView('flame'), i: () => setView('icicle'), c: () => setView('callers'), t: () => setView('table'),
 	s: () => setView('sandwich'), h: () => setView('time'),
-	m: () => file.has_periods && again(() => { measure = 1 - measure; }),
+	m: () => switchMeasure((measured + 1) % measures.length),
 	o: () => again(() => { byName = !byName; }),
-	g: () => again(() => { grouped = !grouped; }),
-	w: () => file.base && again(() => { width = WIDTHS[(WIDTHS.indexOf(width) + 1) % WIDTHS.length]; }),
-	k: () => { if (!file.base) { coloring = COLORINGS[(COLORINGS.indexOf(coloring) + 1) % COLORINGS.length]; chooseColors(); show(); } },
+	g: () => again(() => { group = next(groups, group); }),
+	w: () => file.base && again(() => { width = next(WIDTHS, width); }),
+	k: () => { if (!file.base) { coloring = next(COLORINGS, coloring); chooseColors(); show(); } },
 	'?': () => { $('help').hidden = !$('help').hidden; },
 	d: () => { theme = dark ? 'light' : 'dark'; chooseColors(); show(); },
 	n: () => nextMatch(1), N: () => nextMatch(-1),
@@ -195,7 +247,7 @@ const keys = {
 function onKey(event) {
 	if (event.ctrlKey || event.altKey || event.metaKey)
 		return;
-	if (event.target === $('find')) {
+	if (event.target === $('find') || event.target === $('measure')) {
 		if (event.key === 'Escape')
 			event.target.blur();
 		return;
@@ -218,10 +270,10 @@ function onKey(event) {
 /* Zooms; in a sandwich the function becomes the one in the middle; in the chart it is selected. */
 function clickBox(n, t) {
 	if (view === 'sandwich') {
-		if (file.functions[t.func[n]][2] < THREAD && t.func[n] !== selected)
+		if (kindOf(t, n) < THREAD && t.func[n] !== selected)
 			selectFunction(t.func[n]);
 	} else if (view === 'time') {
-		chosen = base.place ? base.place[n] : n;
+		chosen = n;
 		show();
 	} else {
 		zoom(n);
@@ -234,7 +286,7 @@ function showTip(event) {
 	if (!box)
 		return;
 	tip.textContent = describe(box[4], box[0], true);
-	tip.style.left = Math.min(event.clientX + 12, Math.max(0, innerWidth - tip.offsetWidth - 8)) + 'px';
+	tip.style.left = min(event.clientX + 12, max(0, innerWidth - tip.offsetWidth - 8)) + 'px';
 	tip.style.top = (event.clientY + 16 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 16) + 'px';
 }
 
@@ -248,7 +300,7 @@ function listenToHeat() {
 		if (from < 0)
 			return;
 		const to = cellAt(event);
-		range = [Math.min(from, to) * heat.row, (Math.max(from, to) + 1) * heat.row];
+		range = [min(from, to) * heat.row, (max(from, to) + 1) * heat.row];
 		drawHeat();
 	};
 	$('heat').onpointerup = event => {
@@ -266,7 +318,11 @@ function listen() {
 	$('find').oninput = event => find(event.target.value);
 	for (const id of VIEWS)
 		$(id).onclick = () => setView(id);
-	for (const [id, key] of Object.entries({ measure: 'm', order: 'o', group: 'g', color: 'k', width: 'w', theme: 'd', reset: 'Escape', keys: '?' }))
+	$('measure').onchange = event => {
+		switchMeasure(event.target.selectedIndex);
+		event.target.blur();
+	};
+	for (const [id, key] of Object.entries({ order: 'o', group: 'g', color: 'k', width: 'w', theme: 'd', reset: 'Escape', keys: '?' }))
 		$(id).onclick = keys[key];
 	listenToHeat();
 	addEventListener('keydown', onKey);
@@ -282,23 +338,20 @@ function follow(wanted) {
 	const first = wanted.get('v') || file.view;
 	if (VIEWS.includes(first))
 		setView(first);
-	for (const name of (wanted.get('z') || '').split(';').filter(part => part)) {
-		let c = tree.first[focus];
-		while (c >= 0 && nameOf(tree, c) !== name)
-			c = tree.next[c];
-		if (c < 0)
-			break;
-		focus = chosen = c;
-	}
+	goTo((wanted.get('z') || '').split(';').filter(part => part));
 	find(wanted.get('q') || '');
 }
 
 function readLink(wanted) {
 	const times = /^([\d.]+)-([\d.]+)$/.exec(wanted.get('r') || '');
-	measure = file.has_periods && wanted.get('m') !== 'samples' ? 0 : 1;
+	measures = listMeasures();
+	$('measure').append(...measures.map(([text]) => new Option(text)));
+	chooseMeasure(max(0, measures.findIndex(([text]) => text === wanted.get('m'))));
 	theme = wanted.get('d') || file.theme || '';
 	byName = wanted.get('o') === 'name';
-	grouped = wanted.get('g') !== 'none';
+	if (!threads.length)
+		groups = groups.filter(name => name !== 'processes');
+	group = groups.includes(wanted.get('g')) ? wanted.get('g') : groups[0];
 	width = WIDTHS.includes(wanted.get('w')) ? wanted.get('w') : 'after';
 	coloring = COLORINGS.includes(wanted.get('k')) ? wanted.get('k') : 'kind';
 	if (times && threads.length)
@@ -312,14 +365,9 @@ async function start() {
 	}
 	const began = performance.now(), wanted = new URLSearchParams(location.hash.slice(1));
 	await unpack();
-	file.totals = whole.self.map(sum);
-	/* sums are shares of the larger one */
-	if (file.base && file.base.sums)
-		file.totals = file.totals.map((all, i) => Math.max(all, file.totals[(i + 2) % 4]));
 	readLink(wanted);
 	document.title = file.title + ' — flame graph';
 	$('title').textContent = file.title;
-	$('facts').textContent = file.facts + (file.base ? ` — before: ${file.base.title}, ${file.base.facts}` : '');
 	rebuild();
 	chooseColors();
 	listen();
@@ -327,7 +375,7 @@ async function start() {
 	if (view === 'flame')
 		$('main').scrollTop = $('main').scrollHeight;
 	Object.assign(document.documentElement.dataset, { ready: 1, nodes: whole.count, total: whole.total[0],
-		open: Math.round(performance.now() - began) });
+		open: round(performance.now() - began) });
 }
 
 start().catch(error => { $('status').textContent = 'This page can\'t be shown: ' + error; });

@@ -1,8 +1,9 @@
-/* out_page.c - one HTML file: the page, and the tree as compressed data in it.
+/* out_page.c - one HTML file: the page, and the trees of the events as compressed data in it.
  *
- * The data: the size of a JSON text, 4 bytes; that text; the nodes in preorder, as varints: levels
- * to go up from the last node, function, weight, samples, and in a difference the older recording's
- * weight and samples; then the samples of each thread (page_times.h). zlib, in base64.
+ * The data: the size of a JSON text, 4 bytes; that text; of each event the nodes in preorder, as
+ * varints: levels to go up from the last node, function, weight, samples, and in a difference the
+ * older recording's weight and samples; then the samples of each thread (page_times.h). zlib, in
+ * base64.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,13 +15,21 @@
 
 enum { LEVEL = 4 };	/* of zlib: 9 takes 20 times as long for 4 % less */
 
-struct page {
-	struct pp_out *out;
-	struct pp_packing packing;
+/* The tree of an event. */
+struct page_event {
+	size_t event;
 	struct pp_joined joined;
 	struct pp_page_times times;
 	uint32_t *order;	/* of each node of the tree: its number in the page */
+};
+
+struct page {
+	struct pp_out *out;
+	struct pp_packing packing;
+	struct page_event *events;	/* the one that is shown first, then the others */
+	size_t nr_events, room;
 	uint32_t *functions;	/* of each function: its number in the page, PP_NONE: not there */
+	size_t functions_room;
 	uint32_t nr_functions;
 };
 
@@ -48,21 +57,32 @@ static void add_function(struct page *page, const struct pp_joined_function *fun
 	pp_pack_text(k, "]");
 }
 
+/* Returns where the number of a node's function is. The functions of a difference are of two
+ * profiles, but it has one event. */
+static uint32_t *function_of(const struct page *page, const struct pp_joined *j, uint32_t node)
+{
+	const uint32_t f = j->tree.nodes[node].frame;
+
+	return &page->functions[page->out->o.base ? f : j->functions[f].number];
+}
+
 /* In the order in which the nodes have them. */
 static void add_functions(struct page *page)
 {
-	const struct pp_joined *j = &page->joined;
-	uint32_t nr_nodes = 0;
-
 	pp_pack_text(&page->packing, "\"functions\":[");
-	for (uint32_t i = 0; i != PP_NONE; i = pp_joined_next(j, i)) {
-		const uint32_t f = j->tree.nodes[i].frame;
+	for (size_t k = 0; k < page->nr_events; k++) {
+		const struct pp_joined *j = &page->events[k].joined;
+		uint32_t nr_nodes = 0;
 
-		page->order[i] = nr_nodes++;
-		if (page->functions[f] != PP_NONE)
-			continue;
-		add_function(page, &j->functions[f]);
-		page->functions[f] = page->nr_functions++;
+		for (uint32_t i = 0; i != PP_NONE; i = pp_joined_next(j, i)) {
+			uint32_t *number = function_of(page, j, i);
+
+			page->events[k].order[i] = nr_nodes++;
+			if (*number != PP_NONE)
+				continue;
+			add_function(page, &j->functions[j->tree.nodes[i].frame]);
+			*number = page->nr_functions++;
+		}
 	}
 	pp_pack_text(&page->packing, "]");
 }
@@ -84,30 +104,56 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 		 pp_plural(p->nr_threads), c->lost, c->throttled, cut, pp_plural(cut), idle);
 }
 
-static void add_facts(struct page *page)
+static void add_facts(struct page *page, const struct page_event *event)
 {
-	const struct pp_out *out = page->out;
-	struct pp_packing *k = &page->packing;
+	const struct pp_profile *p = page->out->p;
 	char text[1024], times[64] = "", whole[1200];
 
-	format_facts(out->p, out->o.event, text, sizeof(text));
-	if (page->times.step * out->p->one_of > 1)
+	format_facts(p, event->event, text, sizeof(text));
+	if (event->times.step * p->one_of > 1)
 		snprintf(times, sizeof(times), "; one of %" PRIu64 " has a time",
-			 page->times.step * out->p->one_of);
-	else if (out->p->counts.lacks_times)
+			 event->times.step * p->one_of);
+	else if (p->counts.lacks_times)
 		snprintf(times, sizeof(times), "; the times did not fit into memory");
 	snprintf(whole, sizeof(whole), "%s%s", text, times);
-	pp_pack_text(k, "\"facts\":");
-	pp_pack_chars(k, whole);
-	if (!out->o.base)
+	pp_pack_text(&page->packing, "\"facts\":");
+	pp_pack_chars(&page->packing, whole);
+}
+
+static void add_base(struct page *page)
+{
+	const struct pp_write *o = &page->out->o;
+	struct pp_packing *k = &page->packing;
+	char text[1024];
+
+	if (!o->base)
 		return;
-	format_facts(out->o.base, pp_main_event(out->o.base), text, sizeof(text));
-	pp_pack_text(k, out->o.compare == PP_COMPARE_SUMS ? ",\"base\":{\"sums\":true,\"title\":" :
-		     ",\"base\":{\"title\":");
-	pp_pack_chars(k, out->o.base_title ? out->o.base_title : "perf.data.old");
+	format_facts(o->base, pp_main_event(o->base), text, sizeof(text));
+	pp_pack_text(k, o->compare == PP_COMPARE_SUMS ? "\"base\":{\"sums\":true,\"title\":" :
+		     "\"base\":{\"title\":");
+	pp_pack_chars(k, o->base_title ? o->base_title : "perf.data.old");
 	pp_pack_text(k, ",\"facts\":");
 	pp_pack_chars(k, text);
-	pp_pack_text(k, "}");
+	pp_pack_text(k, "},");
+}
+
+static void add_event(struct page *page, const struct page_event *event)
+{
+	const struct pp_write *o = &page->out->o;
+	const struct pp_weigher *w = &page->out->p->events[event->event].weigher;
+	struct pp_packing *k = &page->packing;
+	char text[64];
+
+	pp_pack_text(k, "{\"event\":");
+	pp_pack_chars(k, w->name);
+	pp_pack_text(k, w->is_time ? ",\"unit\":\"ns\"," : ",\"unit\":\"count\",");
+	pp_pack_text(k, w->has_no_weight || o->measure == PP_BY_SAMPLES ?
+		     "\"has_periods\":false," : "\"has_periods\":true,");
+	add_facts(page, event);
+	pp_pack_text(k, ",");
+	pp_pack_threads(k, &event->times);
+	snprintf(text, sizeof(text), ",\"nodes\":%zu}", event->joined.tree.nr);
+	pp_pack_text(k, text);
 }
 
 static void add_json(struct page *page)
@@ -115,38 +161,33 @@ static void add_json(struct page *page)
 	const struct pp_write *o = &page->out->o;
 	static const char *const views[] = { "", "\"view\":\"icicle\",", "\"view\":\"callers\",",
 					     "\"view\":\"time\"," };
-	const struct pp_weigher *w = &page->out->p->events[o->event].weigher;
 	struct pp_packing *k = &page->packing;
-	char text[64];
 	uint32_t size;
 
 	pp_pack_text(k, "    {\"title\":");
 	pp_pack_chars(k, o->title ? o->title : "perf.data");
-	pp_pack_text(k, ",\"event\":");
-	pp_pack_chars(k, w->name);
-	pp_pack_text(k, w->is_time ? ",\"unit\":\"ns\"," : ",\"unit\":\"count\",");
-	pp_pack_text(k, w->has_no_weight || o->measure == PP_BY_SAMPLES ?
-		     "\"has_periods\":false," : "\"has_periods\":true,");
+	pp_pack_text(k, ",");
 	if (o->theme != PP_THEME_OF_SYSTEM)
 		pp_pack_text(k, o->theme == PP_THEME_DARK ? "\"theme\":\"dark\"," :
 			     "\"theme\":\"light\",");
 	if ((size_t)o->view < sizeof(views) / sizeof(*views))
 		pp_pack_text(k, views[o->view]);
-	add_facts(page);
-	pp_pack_text(k, ",");
-	pp_pack_threads(k, &page->times);
-	pp_pack_text(k, ",");
+	add_base(page);
+	pp_pack_text(k, "\"events\":[");
+	for (size_t i = 0; i < page->nr_events; i++) {
+		pp_pack_text(k, i ? "," : "");
+		add_event(page, &page->events[i]);
+	}
+	pp_pack_text(k, "],");
 	add_functions(page);
-	snprintf(text, sizeof(text), ",\"nodes\":%zu}", page->joined.tree.nr);
-	pp_pack_text(k, text);
+	pp_pack_text(k, "}");
 	size = (uint32_t)(k->size - 4);
 	for (size_t i = 0; !k->failed && i < 4; i++)
 		k->bytes[i] = (uint8_t)(size >> (8 * i));
 }
 
-static void add_nodes(struct page *page)
+static void add_nodes(struct page *page, const struct pp_joined *j)
 {
-	const struct pp_joined *j = &page->joined;
 	struct pp_packing *k = &page->packing;
 	uint32_t last = PP_NONE;
 
@@ -157,7 +198,7 @@ static void add_nodes(struct page *page)
 		for (; last != PP_NONE && last != n->parent; last = j->tree.nodes[last].parent)
 			up++;
 		pp_pack_varint(k, i ? up : 0);
-		pp_pack_varint(k, page->functions[n->frame]);
+		pp_pack_varint(k, *function_of(page, j, i));
 		pp_pack_varint(k, n->weight);
 		pp_pack_varint(k, n->samples);
 		if (j->before) {
@@ -214,41 +255,92 @@ static int put_page(struct page *page)
 
 static int fill_page(struct page *page)
 {
-	struct pp_memory *m = page->packing.memory;
-	const size_t nr = page->joined.nr_functions;
-	int ret = -1;
-
-	page->order = pp_memory_zeroed(m, page->joined.tree.nr, sizeof(*page->order));
-	page->functions = pp_memory_zeroed(m, nr, sizeof(*page->functions));
-	if (page->order && page->functions) {
-		memset(page->functions, 0xff, nr * sizeof(*page->functions));
-		page->times.j = &page->joined;
-		page->times.order = page->order;
-		add_json(page);
-		add_nodes(page);
-		pp_pack_samples(&page->packing, &page->times);
-		ret = put_page(page);
+	add_json(page);
+	for (size_t i = 0; i < page->nr_events; i++) {
+		add_nodes(page, &page->events[i].joined);
+		pp_pack_samples(&page->packing, &page->events[i].times);
 	}
-	pp_memory_free(m, page->order, page->joined.tree.nr, sizeof(*page->order));
-	pp_memory_free(m, page->functions, nr, sizeof(*page->functions));
-	return ret;
+	return put_page(page);
+}
+
+/* --- the events --- */
+
+/* Fills in the next of the page's events. Returns 0, or -1 without memory. */
+static int join_event(struct page *page, size_t event)
+{
+	struct pp_profile *p = page->out->p, *base = page->out->o.base;
+	struct page_event *e = &page->events[page->nr_events++];
+
+	e->event = event;
+	if (pp_join(&e->joined, p, event, base, base ? pp_main_event(base) : 0) ||
+	    pp_page_times_init(&e->times, p, event))
+		return -1;
+	e->order = pp_memory_zeroed(&p->memory, e->joined.tree.nr, sizeof(*e->order));
+	e->times.j = &e->joined;
+	e->times.order = e->order;
+	return e->order ? 0 : -1;
+}
+
+/* Samples are thinned as those of all events need it. A difference has no times. */
+static void choose_step(struct page *page)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < page->nr_events; i++)
+		all += page->events[i].times.nr;
+	for (size_t i = 0; i < page->nr_events; i++)
+		page->events[i].times.step = page->out->o.base ? 0 :
+			(all + PP_PAGE_SAMPLES - 1) / PP_PAGE_SAMPLES;
+}
+
+/* Joins the trees of the events: in a difference that of the main one. */
+static int join_events(struct page *page)
+{
+	const struct pp_out *out = page->out;
+	struct pp_profile *p = out->p;
+	int ret;
+
+	page->room = out->o.base ? 1 : p->nr_events;
+	page->events = pp_memory_zeroed(&p->memory, page->room, sizeof(*page->events));
+	if (!page->events)
+		return -1;
+	ret = join_event(page, out->o.event);
+	for (size_t i = 0; !ret && !out->o.base && i < p->nr_events; i++)
+		if (i != out->o.event && p->events[i].samples)
+			ret = join_event(page, i);
+	if (ret)
+		return -1;
+	choose_step(page);
+	page->functions_room = out->o.base ? page->events[0].joined.nr_functions : p->nr_functions;
+	page->functions = pp_memory_zeroed(&p->memory, page->functions_room,
+					   sizeof(*page->functions));
+	if (!page->functions)
+		return -1;
+	memset(page->functions, 0xff, page->functions_room * sizeof(*page->functions));
+	return 0;
+}
+
+static void free_page(struct page *page)
+{
+	struct pp_memory *m = page->packing.memory;
+
+	for (size_t i = 0; i < page->nr_events; i++) {
+		struct page_event *e = &page->events[i];
+
+		pp_memory_free(m, e->order, e->joined.tree.nr, sizeof(*e->order));
+		pp_page_times_free(&e->times);
+		pp_joined_free(&e->joined, m);
+	}
+	pp_memory_free(m, page->events, page->room, sizeof(*page->events));
+	pp_memory_free(m, page->functions, page->functions_room, sizeof(*page->functions));
+	pp_packing_free(&page->packing);
 }
 
 int pp_write_page(struct pp_out *out)
 {
-	struct pp_profile *p = out->p, *base = out->o.base;
-	struct page page = { .out = out, .packing.memory = &p->memory };
-	int ret = pp_join(&page.joined, p, out->o.event, base, base ? pp_main_event(base) : 0);
+	struct page page = { .out = out, .packing.memory = &out->p->memory };
+	const int ret = join_events(&page) ? -1 : fill_page(&page);
 
-	if (!ret)
-		ret = pp_page_times_init(&page.times, p, out->o.event);
-	if (!ret) {
-		if (base)
-			page.times.step = 0;
-		ret = fill_page(&page);
-	}
-	pp_page_times_free(&page.times);
-	pp_packing_free(&page.packing);
-	pp_joined_free(&page.joined, &p->memory);
+	free_page(&page);
 	return ret;
 }

@@ -25,17 +25,14 @@ static uint64_t count_samples(const struct pp_page_times *t, const struct pp_tra
 
 int pp_page_times_init(struct pp_page_times *t, struct pp_profile *p, size_t event)
 {
-	uint64_t all = 0;
-
 	*t = (struct pp_page_times){ .p = p, .event = event };
 	t->counts = pp_memory_zeroed(&p->memory, p->tracks.nr, sizeof(*t->counts));
 	if (!t->counts)
 		return -1;
 	for (size_t i = 0; i < p->tracks.nr; i++) {
 		t->counts[i] = count_samples(t, &p->tracks.items[i]);
-		all += t->counts[i];
+		t->nr += t->counts[i];
 	}
-	t->step = (all + PP_PAGE_SAMPLES - 1) / PP_PAGE_SAMPLES;
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* Search: which functions match, and how much of the time they are in. */
+const shownFrom = () => view === 'sandwich' || view === 'time' ? 0 : focus;
 let query = '', matches = null;
 
 function matcher() {
@@ -14,7 +15,7 @@ function matcher() {
 
 /* The outermost nodes that match: each sample counts once. */
 function found() {
-	const out = [], todo = [view === 'sandwich' || view === 'time' ? 0 : focus];
+	const out = [], todo = [shownFrom()];
 	while (todo.length) {
 		const n = todo.pop();
 		if (matches[tree.func[n]]) {
@@ -32,7 +33,7 @@ function count() {
 		return;
 	const sum = found().reduce((all, n) => all + tree.total[n], 0);
 	const functions = matches.reduce((a, b) => a + b, 0);
-	$('found').textContent = share(sum, tree.total[view === 'sandwich' || view === 'time' ? 0 : focus]) + ' matched, ' +
+	$('found').textContent = share(sum, tree.total[shownFrom()]) + ' matched, ' +
 		functions + (functions === 1 ? ' function' : ' functions');
 }
 

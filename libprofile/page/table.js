@@ -23,11 +23,11 @@ function tableRows() {
 }
 
 function drawTable() {
-	const table = document.createElement('table'), head = table.createTHead().insertRow(), body = table.createTBody();
+	const table = element('table'), head = table.createTHead().insertRow(), body = table.createTBody();
 	const columns = file.base ? COLUMNS.two : COLUMNS.one, [rows, texts] = tableRows();
 	const key = columns.some(([, k]) => k === sortBy) ? sortBy : file.base ? 6 : 1;
 	for (const [title, k] of [...columns, ['function', 0], ['image', 0]]) {
-		const cell = head.appendChild(document.createElement('th')), button = document.createElement('button');
+		const cell = head.appendChild(element('th')), button = element('button');
 		button.textContent = title + (k === key ? ' ▾' : '');
 		cell.className = k ? 'number ' + title : title;
 		if (k)
@@ -37,17 +37,17 @@ function drawTable() {
 			cell.setAttribute('aria-sort', 'descending');
 	}
 	const wanted = rows.filter(row => !matches || matches[row[0]]);
-	wanted.sort((a, b) => Math.abs(b[key]) - Math.abs(a[key]) || b[2] - a[2] || a[0] - b[0]);
+	wanted.sort((a, b) => abs(b[key]) - abs(a[key]) || b[2] - a[2] || a[0] - b[0]);
 	for (const row of wanted.slice(0, TABLE_ROWS))
 		addRow(body.insertRow(), row[0], texts(row));
-	const note = document.createElement('p');
+	const note = element('p');
 	note.textContent = wanted.length > TABLE_ROWS ? `${wanted.length - TABLE_ROWS} more functions: search to see them.` :
 		wanted.length ? '' : 'No function matches.';
 	$('list').replaceChildren(table, note);
 }
 
 function addRow(tr, func, texts) {
-	const [name, image, kind] = file.functions[func], box = document.createElement('i');
+	const [name, image, kind] = file.functions[func], box = element('i');
 	texts.forEach((text, i) => {
 		const cell = tr.insertCell();
 		cell.textContent = text;

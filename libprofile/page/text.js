@@ -3,7 +3,7 @@ const nameOf = (t, n) => file.functions[t.func[n]][0];
 const shortImage = image => image.split('/').pop();
 const percent = part => (100 * part).toFixed(2) + ' %';
 const share = (part, all) => percent(all ? part / all : 0);
-const signed = change => (change > 0 ? '+' : change < 0 ? '−' : '±') + Math.abs(100 * change).toFixed(2);
+const signed = change => (change > 0 ? '+' : change < 0 ? '−' : '±') + abs(100 * change).toFixed(2);
 
 function amount(value) {
 	if (measure || file.unit !== 'ns')

@@ -2,38 +2,38 @@
 const HEAT_ROWS = 25, HEAT_CELL = 5, THREADS_SHOWN = 20, HEAD = 22;
 let range = null, heat = null, cursor = 0;
 
-const endOfTime = () => threads.reduce((end, t) => Math.max(end, t.times[t.count - 1] || 0), 0) + 1;
+const endOfTime = () => threads.reduce((end, t) => max(end, t.times[t.count - 1] || 0), 0) + 1;
 
 /* A column is a power of ten, or half of it; its rows are parts of it, upward. */
 function measureHeat(room) {
-	const end = endOfTime(), most = Math.max(10, Math.floor(room / 6));
+	const end = endOfTime(), most = max(10, floor(room / 6));
 	let column = 100;
 	while (end / column > most)
 		column *= String(column)[0] === '1' ? 5 : 2;
-	const columns = Math.ceil(end / column), row = column / HEAT_ROWS;
+	const columns = ceil(end / column), row = column / HEAT_ROWS;
 	const cells = new Float64Array(columns * HEAT_ROWS);
 	for (const thread of threads)
 		for (let i = 0; i < thread.count; i++)
 			spread(cells, row, thread.starts[i], thread.times[i], thread.weights[i]);
-	return { end, column, columns, row, cells, most: cells.reduce((a, b) => Math.max(a, b), 0), room };
+	return { end, column, columns, row, cells, most: cells.reduce((a, b) => max(a, b), 0), room };
 }
 
 /* A wait is in all the cells of its time. */
 function spread(cells, row, start, end, weight) {
-	for (let i = Math.floor(start / row), at = start; at <= end; at = ++i * row)
-		cells[i] += start < end ? weight * (Math.min(end, (i + 1) * row) - at) / (end - start) : weight;
+	for (let i = floor(start / row), at = start; at <= end; at = ++i * row)
+		cells[i] += start < end ? weight * (min(end, (i + 1) * row) - at) / (end - start) : weight;
 }
 
 function drawHeat() {
-	const room = $('main').clientWidth;
+	const room = roomOf();
 	if (!heat || heat.room !== room)
 		heat = measureHeat(room);
 	const [g] = prepare($('heat'), HEAT_ROWS * HEAT_CELL + 18), w = room / heat.columns;
 	heat.cells.forEach((weight, i) => {
-		const x = Math.floor(i / HEAT_ROWS) * w, y = (HEAT_ROWS - 1 - i % HEAT_ROWS) * HEAT_CELL;
+		const x = floor(i / HEAT_ROWS) * w, y = (HEAT_ROWS - 1 - i % HEAT_ROWS) * HEAT_CELL;
 		if (weight) {
-			g.fillStyle = mix(colors.ground, colors.heat, 0.15 + 0.85 * Math.sqrt(weight / heat.most));
-			g.fillRect(x, y, Math.max(w - (w > 4 ? 1 : 0), 0.5), HEAT_CELL);
+			g.fillStyle = mix(colors.ground, colors.heat, 0.15 + 0.85 * sqrt(weight / heat.most));
+			g.fillRect(x, y, max(w - (w > 4 ? 1 : 0), 0.5), HEAT_CELL);
 		}
 		if (range && i * heat.row >= range[0] && i * heat.row < range[1]) {
 			g.globalAlpha = 0.35;
@@ -51,13 +51,13 @@ function drawScale(g, room, from, to, y) {
 	while ((to - from) / step > room / 110)
 		step *= String(step)[0] === '1' ? 5 : 2;
 	g.fillStyle = colors.dim;
-	for (let time = Math.ceil(from / step) * step; time < to; time += step)
+	for (let time = ceil(from / step) * step; time < to; time += step)
 		g.fillText(duration(time * 1000).replace(/\.?0+ /, ' '), (time - from) / (to - from) * room + 2, y);
 }
 
 function cellAt(event) {
 	const place = $('heat').getBoundingClientRect();
-	const inside = (value, most) => Math.max(0, Math.min(most, Math.floor(value)));
+	const inside = (value, most) => max(0, min(most, floor(value)));
 	const x = inside((event.clientX - place.left) / place.width * heat.columns, heat.columns - 1);
 	return x * HEAT_ROWS + HEAT_ROWS - 1 - inside((event.clientY - place.top) / HEAT_CELL, HEAT_ROWS - 1);
 }
@@ -70,7 +70,7 @@ function setRange(next) {
 
 function setCells(a, b) {
 	cursor = b;
-	setRange([Math.min(a, b) * heat.row, (Math.max(a, b) + 1) * heat.row]);
+	setRange([min(a, b) * heat.row, (max(a, b) + 1) * heat.row]);
 }
 
 /* The keys move by columns. */
@@ -78,8 +78,8 @@ function moveHeat(event) {
 	const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
 	if (!by)
 		return false;
-	const at = Math.max(0, Math.min(heat.columns - 1, Math.floor(cursor / HEAT_ROWS) + (range ? by : 0)));
-	const start = event.shiftKey && range ? Math.min(range[0], at * heat.column) : at * heat.column;
+	const at = max(0, min(heat.columns - 1, floor(cursor / HEAT_ROWS) + (range ? by : 0)));
+	const start = event.shiftKey && range ? min(range[0], at * heat.column) : at * heat.column;
 	cursor = at * HEAT_ROWS;
 	setRange([start, (at + 1) * heat.column]);
 	return true;
@@ -104,8 +104,8 @@ function eachSample(thread, [from, to], room, each) {
 		const time = thread.times[i];
 		if (time - last < least)
 			continue;
-		const before = thread.starts[i] < time ? thread.starts[i] : Math.max(last, time - Math.max(step, least));
-		each(thread.nodes[i], Math.max(from, before), Math.min(to, time));
+		const before = thread.starts[i] < time ? thread.starts[i] : max(last, time - max(step, least));
+		each(thread.nodes[i], max(from, before), min(to, time));
 		last = time;
 	}
 }
@@ -121,7 +121,7 @@ function layChart(thread, times, room) {
 	eachSample(thread, times, room, (node, start, end) => {
 		const stack = [];
 		for (let n = node; n > 0; n = whole.parent[n])
-			if (file.functions[whole.func[n]][2] !== THREAD)
+			if (kindOf(whole, n) !== THREAD)
 				stack.push(n);
 		stack.reverse();
 		let same = 0;
@@ -132,23 +132,24 @@ function layChart(thread, times, room) {
 			open[k].end = end;
 		for (let k = same; k < stack.length; k++)
 			open.push({ node: stack[k], depth: k, start, end });
-		deepest = Math.max(deepest, stack.length);
+		deepest = max(deepest, stack.length);
 	});
 	close(0);
 	return { out, rows: deepest };
 }
 
 function drawTime() {
-	const room = $('main').clientWidth;
+	const room = roomOf();
 	drawHeat();
 	const times = range || [0, heat.columns * heat.column], [from, to] = times;
 	const shown = [...threads].filter(t => t.count && t.starts[0] < to && t.times[t.count - 1] >= from)
 		.sort((a, b) => b.total - a.total).slice(0, THREADS_SHOWN);
 	const parts = shown.map(thread => ({ thread, ...layChart(thread, times, room) }));
-	const height = Math.min(HIGHEST, parts.reduce((sum, part) => sum + HEAD + part.rows * ROW + 8, HEAD));
+	const height = min(HIGHEST, parts.reduce((sum, part) => sum + HEAD + part.rows * ROW + 8, HEAD));
 	const [g] = prepare($('graph'), height);
 	drawScale(g, room, from, to, HEAD / 2);
 	boxes = [];
+	const placeOf = base.placeOf || ((thread, n) => n);
 	let y = HEAD;
 	for (const { thread, out, rows } of parts) {
 		g.globalAlpha = 1;
@@ -157,8 +158,8 @@ function drawTime() {
 		g.fillStyle = colors.text;
 		g.fillText(`${thread.name || ':' + thread.tid} ${thread.pid}/${thread.tid} · ${share(thread.total, whole.total[0])}`, 4, y + HEAD / 2);
 		for (const { node, depth, start, end } of out) {
-			const x = Math.floor((start - from) / (to - from) * room), next = (end - from) / (to - from) * room;
-			drawBox(g, whole, node, x, y + HEAD + depth * ROW, Math.max(Math.floor(next) - x, 1), 1);
+			const x = floor((start - from) / (to - from) * room), next = (end - from) / (to - from) * room;
+			drawBox(g, base, placeOf(thread, node), x, y + HEAD + depth * ROW, max(floor(next) - x, 1), 1);
 		}
 		y += HEAD + rows * ROW + 8;
 	}

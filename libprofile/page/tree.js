@@ -9,7 +9,7 @@ function widths(t) {
 	const [all, allBefore] = [file.totals[measure], file.totals[measure + 2]].map(n => n || 1);
 	return Float64Array.from(after, (value, i) => {
 		const a = value / all, b = before[i] / allBefore;
-		return width === 'after' ? a : width === 'before' ? b : Math.max(a, b);
+		return width === 'after' ? a : width === 'before' ? b : max(a, b);
 	});
 }
 
@@ -29,7 +29,7 @@ function sumUp(t, self) {
 
 /* Children of each node in a row; parents come before their children. */
 function childrenOf(t) {
-	const from = new Int32Array(t.count + 1), all = new Int32Array(Math.max(t.count - 1, 0));
+	const from = new Int32Array(t.count + 1), all = new Int32Array(max(t.count - 1, 0));
 	for (let i = 1; i < t.count; i++)
 		from[t.parent[i] + 1]++;
 	for (let i = 0; i < t.count; i++)
@@ -160,23 +160,64 @@ function ungroup(t) {
 	const b = new Builder(t.func[0]), place = new Int32Array(t.count);
 	for (let i = 1; i < t.count; i++) {
 		const above = place[t.parent[i]];
-		place[i] = file.functions[t.func[i]][2] === THREAD ? above : b.child(above, t.func[i]);
+		place[i] = kindOf(t, i) === THREAD ? above : b.child(above, t.func[i]);
 		b.add(place[i], t.self, i);
 	}
-	return { ...b.finish(), place };
+	return { ...b.finish(), placeOf: (thread, n) => place[n] };
 }
 
-/* The file's tree with the samples of a range of time only. */
-function inRange([from, to]) {
-	const t = { ...whole, self: whole.self.map(column => new Float64Array(column.length)) };
+/* Whether a node is one of those that are shown: all, or those on or off the CPU. */
+const isShown = n => whole.waits[n] !== hiddenWaits;
+
+/* The file's tree with those nodes. */
+function onlyShown() {
+	return { ...whole, self: whole.self.map(column => column.map((value, i) => isShown(i) ? value : 0)) };
+}
+
+/* Calls each(thread, node, weight, samples) for what is in the range of time. */
+function eachInRange(each) {
+	const [from, to] = range || [0, Infinity];
 	for (const thread of threads)
 		for (let i = after(thread.times, from); i < thread.count && thread.starts[i] < to; i++) {
-			const start = thread.starts[i], end = thread.times[i];
-			const part = start < end ? (Math.min(end, to) - Math.max(start, from)) / (end - start) : 1;
-			t.self[0][thread.nodes[i]] += thread.weights[i] * part;
-			t.self[1][thread.nodes[i]] += part > 0;
+			const start = thread.starts[i], end = thread.times[i], n = thread.nodes[i], shown = isShown(n);
+			const part = start < end ? (min(end, to) - max(start, from)) / (end - start) : 1;
+			each(thread, n, shown ? thread.weights[i] * part : 0, shown && part > 0);
 		}
-	return t;
+}
+
+function add(t, n, weight, samples) {
+	t.self[0][n] += weight;
+	t.self[1][n] += samples;
+}
+
+/* The file's tree with the samples of the range only. */
+function inRange() {
+	const t = newTree(whole.count);
+	eachInRange((thread, n, weight, samples) => add(t, n, weight, samples));
+	return { ...whole, self: t.self };
+}
+
+/* The stacks below the names of processes, not of threads. */
+function byProcess() {
+	const b = new Builder(whole.func[0]), places = {};
+	for (const pid in processes)
+		places[pid] = new Map([[0, 0]]);
+	const placeOf = (thread, n) => {
+		const known = places[thread.pid], todo = [];
+		while (!known.has(n)) {
+			todo.push(n);
+			n = whole.parent[n];
+		}
+		let at = known.get(n) || b.child(0, processes[thread.pid]);
+		while (todo.length) {
+			const next = todo.pop(), func = whole.func[next];
+			at = file.functions[func][2] === THREAD ? at : b.child(at, func);
+			known.set(next, at);
+		}
+		return at;
+	};
+	eachInRange((thread, n, weight, samples) => add(b, placeOf(thread, n), weight, samples));
+	return { ...b.finish(), placeOf };
 }
 
 /* The first time that is not before another. */

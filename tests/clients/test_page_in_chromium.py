@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT
-from known_recording import EXEC, Recording
+from known_recording import EXEC, FAULTS, Recording
 from profiles import preport
 
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ or not shutil.which("chromium"),
@@ -240,8 +240,102 @@ def test_a_difference_in_red_and_blue(drive, tmp_path):
     assert got[2:] == [0.75, 0.75, 1.25]
 
 
+def events(path):
+    """Two threads of a process wait, run, and fault; another process runs."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.comm(3, 20, "other", misc=EXEC)
+    it.map(4, 20, 0x1000, 0x1000, "/bin/other")
+    it.comm(5, 10, "worker", tid=11)
+    it.sample(10 * MS, 10, MS, 0x1010)
+    for time, misc in ((13, 1 << 13), (113, 0)):
+        it.switch(time * MS, 10, 10, misc)
+    it.sample(114 * MS, 10, 2 * MS, 0x1010, tid=11)
+    it.sample(115 * MS, 20, 4 * MS, 0x1010)
+    it.sample(116 * MS, 10, 3, 0x1010, event=FAULTS)
+    path.write_bytes(it.file())
+    return path
+
+
+def test_measures_are_those_of_each_event(drive, tmp_path):
+    got = drive(events(tmp_path / "perf.data"), """
+        const says = [];
+        press('ArrowUp', document.getElementById('graph'));
+        press('Enter');
+        for (let i = 0; i <= measures.length; i++) {
+            says.push([measures[measured][0], base.total[0], location.hash,
+                       document.getElementById('measure').selectedOptions[0].textContent,
+                       nameOf(tree, focus), text('facts').split(';')[0], text('legend')]);
+            press('m');
+        }
+        press('h');
+        return [says, threads.length];""", "--off-cpu", "--theme=light")
+    says, threads = got
+    assert [row[0] for row in says] == [
+        "off-CPU: time", "off-CPU: samples", "cpu-clock: time", "cpu-clock: samples",
+        "page-faults:HG: period", "page-faults:HG: samples", "off-CPU: time"]
+    assert [row[1] for row in says] == [100 * MS, 1, 7 * MS, 3, 3, 1, 100 * MS]
+    assert [row[3] for row in says] == [row[0] for row in says]
+    assert "m=cpu-clock%3A+time" in says[2][2] and "m=" not in says[0][2]
+    assert [row[4] for row in says] == ["app"] * 7
+    assert [row[5] for row in says][::2] == [
+        "1 sample of off-CPU", "3 samples of cpu-clock", "1 sample of page-faults:HG",
+        "1 sample of off-CPU"]
+    assert [row[6] for row in says][::2] == ["programoff-CPU"] + ["program"] * 2 + [
+        "programoff-CPU"]
+    assert threads == 1
+
+
+def test_wall_time_is_that_on_and_off_the_cpu(drive, tmp_path):
+    got = drive(events(tmp_path / "perf.data"), """
+        const says = [];
+        for (const range of [null, [5000, 55000]]) {
+            setRange(range);
+            for (let i = 0; i < 3; i++, press('m'))
+                says.push([measures[measured][0], base.total[0]]);
+            measured = -1;
+            press('m');
+        }
+        return says;""", "--wall", link="#m=wall-clock%3A+time+on+CPU")
+    assert got == [
+        ["wall-clock: time" + part, value]
+        for part, value in ((" on CPU", 7 * MS), (" off CPU", 100 * MS))] + [
+        ["wall-clock: samples", 4], ["wall-clock: time", 50 * MS],
+        ["wall-clock: time on CPU", 0], ["wall-clock: time off CPU", 50 * MS]]
+
+
+def test_groups_are_threads_processes_or_none(drive, tmp_path):
+    got = drive(events(tmp_path / "perf.data"), """
+        const says = [], list = () => {
+            const names = [];
+            for (let n = tree.first[0]; n >= 0; n = tree.next[n])
+                names.push([nameOf(tree, n), tree.total[n]]);
+            return names;
+        };
+        for (let i = 0; i < 4; i++, press('g'))
+            says.push([group, location.hash, list()]);
+        press('h');
+        const box = boxes.find(([n, , , , t]) => nameOf(t, n) === '[other]');
+        clickBox(box[0], box[4]);
+        const chosen_ = path(tree, chosen);
+        setRange([103000, 200000]);
+        return [says, chosen_, list()];""", "-e", "cpu-clock", link="#d=light")
+    says, chosen, late = got
+    assert [row[:2] for row in says] == [
+        ["threads", "#d=light"], ["processes", "#d=light&g=processes"], ["none", "#d=light&g=none"],
+        ["threads", "#d=light"]]
+    threads = [["other", 4 * MS], ["worker", 2 * MS], ["app", MS]]
+    processes = [["other 20", 4 * MS], ["app 10", 3 * MS]]
+    assert [row[2] for row in says] == [
+        threads, processes, [["[other]", 4 * MS], ["[app]", 3 * MS]], threads]
+    assert chosen == ["other 20", "[other]"] and late == [["other 20", 4 * MS],
+                                                          ["app 10", 2 * MS]]
+
+
 def test_groups_and_themes(drive, tmp_path):
     got = drive(recording(tmp_path / "perf.data"), """
+        press('g');
         press('g');
         const functions = [...new Set(base.func)].map(f => file.functions[f][0]);
         press('d');

@@ -9,7 +9,7 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
-from profiles import page, page_paths, preport, without_large_files
+from profiles import page, page_paths, pages, preport, without_large_files
 
 
 @pytest.fixture
@@ -46,6 +46,20 @@ def test_the_samples_are_those_of_the_tree(write, options):
         before = sums.get(node, (0, 0))
         sums[node] = (before[0] + weight, before[1] + 1)
     assert sums == {i: tuple(node[2:]) for i, node in enumerate(nodes) if node[3]}
+
+
+@pytest.mark.sanitize
+def test_each_event_has_its_tree_and_times(write):
+    path = write("x", known())
+    about, events = pages(preport("-f", "flamegraph", path))
+    assert [event["event"] for event, *_ in events] == ["cpu-clock", "page-faults:HG"]
+    for event, nodes, samples in events:
+        name = event["event"]
+        alone = page(preport("-f", "flamegraph", "-e", name, path))
+        assert f" of {name};" in event["facts"]
+        assert page_paths(about, nodes) == page_paths(*alone[:2])
+        assert [node[2:] for node in nodes] == [node[2:] for node in alone[1]]
+        assert samples == alone[2] and event["unit"] == alone[0]["unit"]
 
 
 def test_without_memory_and_file_for_the_times_the_page_has_none(write):

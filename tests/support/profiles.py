@@ -66,13 +66,21 @@ def table(data):
 
 
 def page(data):
-    """The JSON of a flame graph page, its nodes [(parent, function, weight, samples)], in a
-    difference with (weight, samples) before, and [(thread, us, node, weight)]."""
+    """The JSON of a flame graph page and of its first event, as one, and what pages() has of it."""
+    about, events = pages(data)
+    event, nodes, samples = events[0]
+    return {**about, **event}, nodes, samples
+
+
+def pages(data):
+    """The JSON of a flame graph page, and of each event its JSON, its nodes [(parent, function,
+    weight, samples)], in a difference with (weight, samples) before, and its samples [(thread, us,
+    node, weight)]."""
     found = re.findall(rb'<script id="data"[^>]*>([^<]*)</script>', data)
     assert len(found) == 1
     packed = zlib.decompress(base64.b64decode(found[0], validate=True))
     size = int.from_bytes(packed[:4], "little")
-    about, at, nodes, last = json.loads(packed[4:4 + size]), 4 + size, [], -1
+    about, at, events = json.loads(packed[4:4 + size]), 4 + size, []
 
     def number():
         nonlocal at
@@ -84,19 +92,21 @@ def page(data):
             if byte < 128:
                 return value
 
-    for _ in range(about["nodes"]):
-        for _ in range(number()):
-            last = nodes[last][0]
-        nodes.append((last, *(number() for _ in range(5 if "base" in about else 3))))
-        last = len(nodes) - 1
-    samples = []
-    for i, (_, _, _, count) in enumerate(about["threads"]):
-        time = 0
-        for _ in range(count):
-            time += number()
-            samples.append((i, time, number(), number()))
+    for event in about["events"]:
+        nodes, last, samples = [], -1, []
+        for _ in range(event["nodes"]):
+            for _ in range(number()):
+                last = nodes[last][0]
+            nodes.append((last, *(number() for _ in range(5 if "base" in about else 3))))
+            last = len(nodes) - 1
+        for i, (_, _, _, count) in enumerate(event["threads"]):
+            time = 0
+            for _ in range(count):
+                time += number()
+                samples.append((i, time, number(), number()))
+        events.append((event, nodes, samples))
     assert at == len(packed)
-    return about, nodes, samples
+    return about, events
 
 
 def page_paths(about, nodes):
