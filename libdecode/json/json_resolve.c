@@ -139,6 +139,8 @@ static void write_functions(struct pd_json *j, const struct pd_frame_names *f)
 	write_source_line(j, last);
 	if (f->nr_functions > 1)
 		write_inlined(j, f);
+	if (f->is_unverified)
+		write_true(j, "unverified");
 }
 
 static struct pd_frame_names find_names(struct pd_json *j, int32_t pid,

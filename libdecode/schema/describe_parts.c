@@ -366,7 +366,9 @@ static void describe_names(struct pd_buf *b)
 			"the image'," ADDRESS "},"
 		"'inlined':{'description':'functions that are inlined there, innermost first',"
 			"'type':'array','minItems':1,'items':{" CLOSED "'properties':{"
-			SYMBOL "," SOURCE_LINE "}}}");
+			SYMBOL "," SOURCE_LINE "}}},"
+		"'unverified':{'description':'names are of a file that nothing shows to be the "
+			"recorded one, by --unverified=always','const':true}");
 }
 
 #define SAME_AS_MAP \
@@ -448,7 +450,7 @@ static void describe_image(struct pd_arena *arena, struct pd_buf *b)
 		"'bpf_id':{'description':'id of the BPF program','type':'integer'," PD_RANGE_U32
 			"},"
 		"'match':{'description':'how the file is known to be the recorded one',"
-			"'enum':['BUILD_ID','DEBUGLINK','INODE','NAME_ONLY']},"
+			"'enum':['BUILD_ID','DEBUGLINK','INODE','NAME_ONLY','UNVERIFIED']},"
 		"'file':{'description':'file that names come from','type':'string'},"
 		"'file_hex':{" TEXT_HEX "},"
 		"'debug_file':{'description':'its separate debug file','type':'string'},"

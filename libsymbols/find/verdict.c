@@ -57,7 +57,7 @@ const char *ps_match_name(enum ps_match match)
 	static const char *const names[] = {
 		[PS_MISMATCH] = "MISMATCH", [PS_MATCH_BUILD_ID] = "BUILD_ID",
 		[PS_MATCH_DEBUGLINK] = "DEBUGLINK", [PS_MATCH_INODE] = "INODE",
-		[PS_MATCH_NAME_ONLY] = "NAME_ONLY",
+		[PS_MATCH_NAME_ONLY] = "NAME_ONLY", [PS_MATCH_UNVERIFIED] = "UNVERIFIED",
 	};
 
 	return (unsigned int)match < sizeof(names) / sizeof(names[0]) ? names[match] : "MISMATCH";

@@ -124,6 +124,7 @@ void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t ad
 	const bool found = ps_symtab_find(&l->binary.symbols, address, &symbol);
 
 	out->elf_address = address;
+	out->is_unverified = l->match == PS_MATCH_UNVERIFIED;
 	out->why = PD_WHY_NO_SYMBOL;
 	ps_session_chain(s, l, address, &symbol, out);
 	if (out->why == PD_WHY_NO_SYMBOL) {

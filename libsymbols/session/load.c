@@ -62,7 +62,7 @@ static bool is_usable(const struct ps_session *s, enum ps_match match)
 		return false;
 	case PS_MATCH_INODE:
 	case PS_MATCH_NAME_ONLY:
-		return s->options.unverified == PS_UNVERIFIED_USE;
+		return s->options.unverified != PS_UNVERIFIED_REFUSE;
 	default:
 		return true;
 	}
@@ -82,8 +82,10 @@ static bool is_another(const struct ps_session *s, const struct image_search *i,
 
 /* Right after a recording, files may be as new as its end, if their inode is the recorded one, and
  * the vdso is that of the running kernel. */
-static enum ps_match judge(const struct ps_session *s, const struct image_search *i,
-			   const struct ps_candidate *candidate, const struct ps_identity *found)
+static enum ps_match judge_by_evidence(const struct ps_session *s,
+				       const struct image_search *i,
+				       const struct ps_candidate *candidate,
+				       const struct ps_identity *found)
 {
 	const enum ps_match match = ps_judge_image(&i->recorded, found);
 	struct ps_identity recorded = i->recorded;
@@ -98,6 +100,15 @@ static enum ps_match judge(const struct ps_session *s, const struct image_search
 	return ps_judge_image(&recorded, found) == PS_MATCH_INODE ? PS_MATCH_INODE : PS_MISMATCH;
 }
 
+static enum ps_match judge(const struct ps_session *s, const struct image_search *i,
+			   const struct ps_candidate *candidate, const struct ps_identity *found)
+{
+	const enum ps_match match = judge_by_evidence(s, i, candidate, found);
+
+	return match == PS_MISMATCH && !i->recorded.build_id.size &&
+	       s->options.unverified == PS_UNVERIFIED_ALWAYS ? PS_MATCH_UNVERIFIED : match;
+}
+
 /* A path of another namespace names another file here, and another process may have a pid by now:
  * the names of files say nothing then. */
 static bool is_other_file(const struct image_search *i, const struct ps_candidate *candidate)
@@ -108,7 +119,7 @@ static bool is_other_file(const struct image_search *i, const struct ps_candidat
 static bool is_by_chance(const struct image_search *i, const struct ps_candidate *candidate,
 			 enum ps_match match)
 {
-	return (match == PS_MATCH_NAME_ONLY && candidate->place == PS_PLACE_PROCESS) ||
+	return (match >= PS_MATCH_NAME_ONLY && candidate->place == PS_PLACE_PROCESS) ||
 	       (match != PS_MATCH_BUILD_ID && is_other_file(i, candidate));
 }
 

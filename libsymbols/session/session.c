@@ -321,7 +321,7 @@ static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_l
 	const struct ps_loaded *loaded = &s->images[l->image];
 	const bool is_stripped = !(loaded->sources & 1u << PS_FROM_SYMTAB);
 
-	if (is_without_source(found) || (loaded->tried && loaded->match == PS_MATCH_NAME_ONLY))
+	if (is_without_source(found) || (loaded->tried && loaded->match >= PS_MATCH_NAME_ONLY))
 		return ps_session_given(s, pid, l, given);
 	if (!loaded->tried || loaded->why != PD_WHY_FOUND || !loaded->binary.image.elf ||
 	    (loaded->has_debug && (!is_stripped || found->nr_functions > 1)) ||
@@ -405,7 +405,8 @@ void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 	}
 	*out = (struct pd_frame_names){ .functions = known.functions,
 				  .nr_functions = known.nr_functions, .why = known.why,
-				  .has_extent = known.has_extent };
+				  .has_extent = known.has_extent,
+				  .is_unverified = known.is_unverified };
 	if (known.nr_functions || known.has_extent)
 		out->offset = (known.is_in_file ? l->file_offset : l->addr) - known.base;
 	if (known.has_extent)

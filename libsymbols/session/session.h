@@ -98,7 +98,7 @@ struct ps_known {
 	uint64_t from;		/* when JIT code was written, ns; 0: not known */
 	uint8_t why;
 	uint8_t source;		/* PS_FROM_BUNDLE, PS_FROM_SIMPLEPERF; 0: others */
-	bool has_extent, is_in_file;
+	bool has_extent, is_in_file, is_unverified;
 };
 
 /* Which processes mapped an image. */

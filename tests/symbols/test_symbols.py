@@ -267,6 +267,28 @@ def test_a_program_without_a_recorded_id(when, options, expected, program, symbo
         assert image["match"] == "NAME_ONLY"
 
 
+@pytest.mark.parametrize("form", ["full", "table"])
+def test_files_of_unknown_age(form, program, symbols, run_pdecode):
+    """They are used when the user says so, and what they name is marked. A recorded id counts."""
+    start, _ = symbol(program, "outer")
+    known = mapped(program, name=str(program.parent / "gone"))
+    records = [mapped(program, ""), hit(BASE + start)]
+    began = os.stat(program).st_ctime - 3600
+    always = ["--unverified", "always"]
+    lines = symbols.lines(records, *always, f"--symbols={form}", began=began)
+    found = [frame for line in lines if line.get("type") == "SAMPLE"
+             for frame in line.get("frames", [])] + [f for f in lines if f["kind"] == "frame"]
+    assert [(f["symbol"], f["unverified"]) for f in found] == [("outer", True)]
+    assert [line["match"] for line in lines if line["kind"] == "image"] == ["UNVERIFIED"]
+    done = run_pdecode(["-f", "jsonl", "--symbols", *always, symbols.path])
+    assert f"nothing shows that 1 files are the recorded ones, as {program};" in (
+        done.stderr.decode())
+    assert reason(symbols, [mapped(program, bytes(range(20))), hit(BASE + start)],
+                  *always) == "MISMATCH"
+    assert "unverified" not in symbols.frames([mapped(program), known, *records[1:]],
+                                              *always)[0][0]
+
+
 def test_a_path_of_two_files(program, symbols):
     """One is in another root directory: only that with the inode of the map has its names."""
     stat, (start, _) = os.stat(program), symbol(program, "outer")

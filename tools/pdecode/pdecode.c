@@ -464,6 +464,7 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	if (run->s->symbols.depth && symbols_report_unnamed(&run->symbols, &tool, run->in.name) &&
 	    run->s->symbols.strict && status == CLI_OK)
 		status = CLI_ERRORS;
+	symbols_report_unverified(&run->symbols, &tool, run->in.name);
 	if (run->s->utc)
 		clocks_report_untied(&tool, run->in.name, reader);
 	filter_report_unknown_events(&tool, &run->s->filter, reader);

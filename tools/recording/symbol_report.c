@@ -64,7 +64,7 @@ static const char *help_of(unsigned int why, bool has_build_id)
 
 	if (why == PD_WHY_MISMATCH && !has_build_id)
 		return "; nothing tells which build was recorded: record build ids, as "
-		       "precord does";
+		       "precord does, or use this one with --unverified=always";
 	return why < SYMBOL_REASONS && help[why] ? help[why] : "";
 }
 
@@ -115,4 +115,20 @@ bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool
 			  "--call-graph dwarf,16384", input, (unsigned long long)t->cut,
 			  (unsigned long long)t->stacks);
 	return report_frames(t, tool, input);
+}
+
+void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
+			       const char *input)
+{
+	const size_t nr_images = n->session ? pd_history_nr_images(n->history) : 0;
+	struct pd_image_file file, first = { 0 };
+	size_t found = 0;
+
+	for (uint32_t i = 0; i < nr_images; i++)
+		if (ps_session_image(n->session, i, &file) && file.match &&
+		    strcmp(file.match, ps_match_name(PS_MATCH_UNVERIFIED)) == 0 && !found++)
+			first = file;
+	if (found)
+		cli_error(tool, "%s: nothing shows that %zu files are the recorded ones, as %s; "
+			  "their names may be wrong", input, found, first.path);
 }

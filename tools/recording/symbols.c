@@ -26,7 +26,8 @@ bool symbols_form(const struct symbol_settings *s, enum pd_json_frames *out)
 	return !s->depth;
 }
 
-const char *const symbol_unverified[] = { "yes", "no", NULL };
+/* By enum ps_unverified. */
+const char *const symbol_unverified[] = { "yes", "no", "always", NULL };
 
 enum cli_exit symbols_check_files(const struct symbol_settings *s, const struct cli_tool *tool)
 {
@@ -221,7 +222,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 	struct ps_options o = {
 		.size = sizeof(o), .history = h, .places = &n->places,
 		.depth = s->lines ? PS_LINES : s->no_inline ? PS_NAMES : PS_INLINES,
-		.unverified = s->unverified ? PS_UNVERIFIED_REFUSE : PS_UNVERIFIED_USE,
+		.unverified = (enum ps_unverified)s->unverified,
 		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
 		.mount_namespace = n->mount_namespace, .bundle = n->file,
 	};

@@ -69,7 +69,8 @@ extern const char *const symbol_unverified[];
 		 "servers in DEBUGINFOD_URLS"),						\
 	CLI_CHOICE(0, "unverified", NULL, type, member.unverified, symbol_unverified,	\
 		   "use files of which no build id was recorded: yes, if they are older " \
-		   "than the recording (default); no")
+		   "than the recording (default); no; always, and mark what they name: "	\
+		   "perf 6.1 records no build ids of callers")
 
 enum { SYMBOL_WORST = 3 };
 
@@ -122,6 +123,9 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals);
  * whether stacks are cut. Returns whether there are frames without a name. */
 bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool,
 			    const char *input);
+/* Reports files that nothing shows to be the recorded ones. */
+void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
+			       const char *input);
 void symbols_close(struct symbols *n);
 
 #endif

@@ -40,7 +40,8 @@ struct pd_frame_names {
 					 * an address in the image */
 	uint8_t why;			/* enum pd_why: PD_WHY_FOUND with a name */
 	bool has_extent;
-	uint16_t reserved;
+	bool is_unverified;		/* nothing shows that the file is the recorded one */
+	uint8_t reserved;
 	uint32_t reserved2;
 };
 

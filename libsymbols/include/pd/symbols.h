@@ -92,6 +92,7 @@ enum ps_match {
 	PS_MATCH_DEBUGLINK,	/* the checksum of .gnu_debuglink */
 	PS_MATCH_INODE,		/* no build id was recorded; inode, device and age fit. Weak */
 	PS_MATCH_NAME_ONLY,	/* no build id was recorded; the path and the age fit. Weaker */
+	PS_MATCH_UNVERIFIED,	/* no build id was recorded; only the path fits. Says nothing */
 };
 
 /* Returns the name of a match, "BUILD_ID". Static. Safe in any thread. */
@@ -123,6 +124,7 @@ enum ps_depth {
 enum ps_unverified {
 	PS_UNVERIFIED_USE,	/* used if they are older than the recording, and marked */
 	PS_UNVERIFIED_REFUSE,
+	PS_UNVERIFIED_ALWAYS,	/* also if their age is not known, or they are newer */
 };
 
 /* Whether a session keeps what it found, for ps_bundle(). */
