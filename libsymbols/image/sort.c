@@ -7,12 +7,24 @@
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
-static bool is_sorted(const struct ps_key *keys, size_t n)
+/* Returns how many keys are sorted from the first on. */
+static size_t count_sorted(const struct ps_key *keys, size_t n)
 {
-	for (size_t i = 1; i < n; i++)
-		if (keys[i].key < keys[i - 1].key)
-			return false;
-	return true;
+	size_t i = n ? 1 : 0;
+
+	while (i < n && keys[i].key >= keys[i - 1].key)
+		i++;
+	return i;
+}
+
+/* Merges the keys before `middle` with the others, both sorted, as they are in kallsyms. */
+static void merge(struct ps_key *keys, size_t middle, size_t n, struct ps_key *scratch)
+{
+	size_t i = 0, j = middle, to = 0;
+
+	memcpy(scratch, keys, middle * sizeof(*keys));
+	while (i < middle)
+		keys[to++] = j < n && keys[j].key < scratch[i].key ? keys[j++] : scratch[i++];
 }
 
 /* Sorts by one digit into `to`. Returns false if all have the same, without a copy. */
@@ -36,15 +48,11 @@ static bool sort_by_digit(const struct ps_key *from, struct ps_key *to, size_t n
 	return true;
 }
 
-int ps_sort_keys(struct ps_key *keys, size_t n, struct pd_budget *budget)
+/* Sorts by all digits. */
+static void sort_by_digits(struct ps_key *keys, size_t n, struct ps_key *scratch)
 {
-	struct ps_key *from = keys, *to, *scratch;
+	struct ps_key *from = keys, *to = scratch;
 
-	if (is_sorted(keys, n))
-		return 0;
-	to = scratch = pd_budget_alloc(budget, n * sizeof(*keys));
-	if (!scratch)
-		return -1;
 	for (unsigned int shift = 0; shift < 64; shift += DIGIT_BITS) {
 		struct ps_key *sorted = to;
 
@@ -55,6 +63,22 @@ int ps_sort_keys(struct ps_key *keys, size_t n, struct pd_budget *budget)
 	}
 	if (from != keys)
 		memcpy(keys, from, n * sizeof(*keys));
+}
+
+int ps_sort_keys(struct ps_key *keys, size_t n, struct pd_budget *budget)
+{
+	const size_t sorted = count_sorted(keys, n);
+	struct ps_key *scratch;
+
+	if (sorted == n)
+		return 0;
+	scratch = pd_budget_alloc(budget, n * sizeof(*keys));
+	if (!scratch)
+		return -1;
+	if (count_sorted(keys + sorted, n - sorted) == n - sorted)
+		merge(keys, sorted, n, scratch);
+	else
+		sort_by_digits(keys, n, scratch);
 	pd_budget_free(budget, scratch, n * sizeof(*keys));
 	return 0;
 }

@@ -87,14 +87,15 @@ static int compare_aliases(const struct ps_symtab_entry *x, const struct ps_symt
 	return order ? order : a->source - b->source;
 }
 
-/* Puts the best entry of each address into `sorted`, in order. Returns their number. */
+/* Puts the best entry of each address into `sorted`, in order. Without keys they are in order
+ * already, and `sorted` may be the table's own. Returns their number. */
 static size_t choose_aliases(const struct ps_symtab *t, const struct ps_key *keys,
 			     struct ps_symtab_entry *sorted)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->nr; i++) {
-		const struct ps_symtab_entry *e = &t->entries[keys[i].index];
+		const struct ps_symtab_entry *e = &t->entries[keys ? keys[i].index : i];
 
 		if (!n || sorted[n - 1].symbol.start != e->symbol.start)
 			sorted[n++] = *e;
@@ -176,14 +177,21 @@ static struct ps_key *sort_entries(const struct ps_symtab *t)
 	return keys;
 }
 
-int ps_symtab_seal(struct ps_symtab *t)
+static bool is_sorted(const struct ps_symtab *t)
+{
+	for (size_t i = 1; i < t->nr; i++)
+		if (t->entries[i].symbol.start < t->entries[i - 1].symbol.start)
+			return false;
+	return true;
+}
+
+/* Sorts the entries and leaves the best one of each address. Returns 0, or -1 without memory. */
+static int sort_table(struct ps_symtab *t)
 {
 	struct ps_symtab_entry *sorted;
 	struct ps_key *keys;
 	size_t n;
 
-	if (t->failed)
-		return -1;
 	keys = sort_entries(t);
 	if (!keys)
 		return -1;
@@ -196,8 +204,19 @@ int ps_symtab_seal(struct ps_symtab *t)
 	t->entries = sorted;
 	t->capacity = t->nr;
 	t->nr = n;
-	end_symbols(sorted, n);
-	nest_entries(sorted, n);
+	return 0;
+}
+
+int ps_symtab_seal(struct ps_symtab *t)
+{
+	if (t->failed)
+		return -1;
+	if (is_sorted(t))
+		t->nr = choose_aliases(t, NULL, t->entries);
+	else if (sort_table(t))
+		return -1;
+	end_symbols(t->entries, t->nr);
+	nest_entries(t->entries, t->nr);
 	return index_starts(t);
 }
 

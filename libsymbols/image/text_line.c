@@ -30,39 +30,38 @@ static bool is_blank(uint8_t c)
 
 struct pd_bytes ps_take_word(struct pd_bytes *line)
 {
-	size_t n = 0;
+	const uint8_t *at = line->data, *end = at + line->size, *word;
 
-	while (n < line->size && is_blank(line->data[n]))
-		n++;
-	split(line, n, 0);
-	for (n = 0; n < line->size && !is_blank(line->data[n]);)
-		n++;
-	return split(line, n, 0);
+	while (at < end && is_blank(*at))
+		at++;
+	/* most characters are above both blanks */
+	for (word = at; at < end && (*at > ' ' || !is_blank(*at));)
+		at++;
+	*line = (struct pd_bytes){ at, (size_t)(end - at) };
+	return (struct pd_bytes){ word, (size_t)(at - word) };
 }
 
-static int digit_of(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+/* The value of a digit + 1; 0: no digit. */
+static const uint8_t digits[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8,
+	['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15,
+	['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 bool ps_take_hex(struct pd_bytes *line, uint64_t *out)
 {
-	struct pd_bytes word = ps_take_word(line);
+	const uint8_t *at = line->data, *end = at + line->size, *first;
+	uint64_t value = 0;
 
-	if (word.size > 2 && word.data[0] == '0' && (word.data[1] | 0x20) == 'x')
-		split(&word, 2, 0);
-	if (!word.size || word.size > 16)
+	while (at < end && is_blank(*at))
+		at++;
+	if (end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x')
+		at += 2;
+	for (first = at; at < end && digits[*at]; at++)
+		value = value << 4 | (digits[*at] - 1u);
+	if (at == first || at - first > 16 || (at < end && !is_blank(*at)))
 		return false;
-	*out = 0;
-	for (size_t i = 0; i < word.size; i++) {
-		const int digit = digit_of(word.data[i]);
-
-		if (digit < 0)
-			return false;
-		*out = *out << 4 | (unsigned int)digit;
-	}
+	*line = (struct pd_bytes){ at, (size_t)(end - at) };
+	*out = value;
 	return true;
 }

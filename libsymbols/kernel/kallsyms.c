@@ -10,55 +10,71 @@
 #define FUNCTION_MAX 65536	/* before a gap, as between the kernel and its modules */
 
 struct line {
-	uint64_t address;
 	const char *name;
 	uint32_t name_size;
 	char type;
 };
 
+/* The addresses of lines, and where the rest of each is in the text. */
 struct lines {
-	struct line *items;
+	struct pd_bytes text;
+	struct ps_key *keys;
 	size_t nr, capacity;
 	struct pd_budget *budget;
 };
 
-static bool parse_line(struct pd_bytes text, struct line *out)
+/* Takes type and name out of the rest of a line. */
+static bool parse_rest(struct pd_bytes rest, struct line *out)
 {
-	struct pd_bytes type, name;
+	const struct pd_bytes type = ps_take_word(&rest), name = ps_take_word(&rest);
 
-	if (!ps_take_hex(&text, &out->address))
-		return false;
-	type = ps_take_word(&text);
-	name = ps_take_word(&text);
 	if (type.size != 1 || !name.size || name.size > UINT16_MAX)
 		return false;
-	out->type = (char)type.data[0];
-	out->name = (const char *)name.data;
-	out->name_size = (uint32_t)name.size;
+	*out = (struct line){ (const char *)name.data, (uint32_t)name.size, (char)type.data[0] };
 	return true;
 }
 
-static int read_lines(struct lines *l, struct pd_bytes text)
+/* Returns whether parse_rest() succeeds: nearly all lines are short and have one blank twice, so
+ * that their names need not be read here. */
+static bool is_good(struct pd_bytes rest)
 {
-	struct pd_bytes line;
-	struct line parsed;
+	struct line unused;
 
-	while (ps_take_line(&text, &line)) {
-		if (!parse_line(line, &parsed))
-			continue;
-		if (l->nr == l->capacity) {
-			const size_t more = l->capacity ? l->capacity * 2 : 1024;
-			struct line *grown = more < UINT32_MAX ?
-				pd_budget_grow(l->budget, l->items, l->capacity * sizeof(*grown),
-					       more * sizeof(*grown)) : NULL;
+	if (rest.size > 3 && rest.size < UINT16_MAX && rest.data[0] == ' ' && rest.data[1] > ' ' &&
+	    rest.data[2] == ' ' && rest.data[3] > ' ')
+		return true;
+	return parse_rest(rest, &unused);
+}
 
-			if (!grown)
-				return -1;
-			l->items = grown;
-			l->capacity = more;
-		}
-		l->items[l->nr++] = parsed;
+static int add_key(struct lines *l, struct ps_key key)
+{
+	if (l->nr == l->capacity) {
+		const size_t more = l->capacity ? l->capacity * 2 : 1024;
+		struct ps_key *grown = more < UINT32_MAX ?
+			pd_budget_grow(l->budget, l->keys, l->capacity * sizeof(*grown),
+				       more * sizeof(*grown)) : NULL;
+
+		if (!grown)
+			return -1;
+		l->keys = grown;
+		l->capacity = more;
 	}
+	l->keys[l->nr++] = key;
+	return 0;
+}
+
+static int read_lines(struct lines *l)
+{
+	struct pd_bytes text = l->text, line;
+	uint64_t address;
+
+	if (text.size > UINT32_MAX)
+		return -1;
+	while (ps_take_line(&text, &line))
+		if (ps_take_hex(&line, &address) && is_good(line) &&
+		    add_key(l, (struct ps_key){ address,
+						(uint32_t)(line.data - l->text.data) }))
+			return -1;
 	return 0;
 }
 
@@ -72,57 +88,66 @@ static bool is_named(const struct line *l, const char *name)
 	return l->name_size == strlen(name) && !memcmp(l->name, name, l->name_size);
 }
 
-static void add_function(struct ps_kallsyms *k, const struct line *l, uint64_t end)
+static void add_function(struct ps_kallsyms *k, uint64_t address, const struct line *l,
+			 uint64_t end)
 {
-	const uint64_t most = l->address + FUNCTION_MAX;
+	const uint64_t most = address + FUNCTION_MAX;
 	const struct ps_symbol s = {
-		.start = l->address, .end = end < most || most < l->address ? end : most,
+		.start = address, .end = end < most || most < address ? end : most,
 		.name = l->name, .name_size = l->name_size, .source = PS_FROM_KALLSYMS,
 		.binding = (uint8_t)(l->type == 'T' ? PS_GLOBAL :
 				     l->type == 't' ? PS_LOCAL : PS_WEAK)
 	};
 
 	if (is_named(l, "_text"))
-		k->text = l->address;
+		k->text = address;
 	if (is_named(l, "_stext"))
-		k->stext = l->address;
+		k->stext = address;
 	ps_symtab_add(&k->symbols, &s, 0);
+}
+
+static struct line line_at(const struct lines *l, size_t i)
+{
+	const size_t at = l->keys[i].index;
+	struct pd_bytes rest = { l->text.data + at, l->text.size - at }, line_rest;
+	struct line line = { 0 };
+
+	ps_take_line(&rest, &line_rest);
+	parse_rest(line_rest, &line);
+	return line;
 }
 
 static int add_lines(struct ps_kallsyms *k, const struct lines *l)
 {
-	struct ps_key *keys = pd_budget_alloc(l->budget, l->nr * sizeof(*keys));
 	size_t next = 0;		/* the first one with a higher address */
-	int ret = -1;
 
-	for (size_t i = 0; keys && i < l->nr; i++)
-		keys[i] = (struct ps_key){ l->items[i].address, (uint32_t)i };
-	if (keys)
-		ret = ps_sort_keys(keys, l->nr, l->budget);
-	for (size_t i = 0; !ret && i < l->nr; i++) {
-		const struct line *line = &l->items[keys[i].index];
+	if (ps_sort_keys(l->keys, l->nr, l->budget))
+		return -1;
+	for (size_t i = 0; i < l->nr; i++) {
+		const uint64_t address = l->keys[i].key;
+		const struct line line = line_at(l, i);
 
-		while (next < l->nr && keys[next].key <= line->address)
+		while (next < l->nr && l->keys[next].key <= address)
 			next++;
-		if (line->address)
+		if (address)
 			k->is_restricted = false;
-		if (line->address && is_function(line->type))
-			add_function(k, line, next < l->nr ? keys[next].key : UINT64_MAX);
+		if (address && is_function(line.type))
+			add_function(k, address, &line,
+				     next < l->nr ? l->keys[next].key : UINT64_MAX);
 	}
-	pd_budget_free(l->budget, keys, l->nr * sizeof(*keys));
-	return ret;
+	return 0;
 }
 
 enum ps_status ps_kallsyms_read(struct ps_kallsyms *k, struct pd_bytes text,
 				struct pd_budget *budget)
 {
-	struct lines lines = { .budget = budget };
+	struct lines lines = { .text = text, .budget = budget };
 	enum ps_status status = PS_OVER_LIMIT;
 
 	*k = (struct ps_kallsyms){ .symbols.budget = budget, .is_restricted = true };
-	if (!read_lines(&lines, text) && !add_lines(k, &lines) && !ps_symtab_seal(&k->symbols))
+	if (!read_lines(&lines) && !add_lines(k, &lines) && !ps_symtab_seal(&k->symbols))
 		status = lines.nr ? PS_OK : PS_BAD_FILE;
-	pd_budget_free(budget, lines.items, lines.capacity * sizeof(*lines.items));
+	pd_budget_free(budget, lines.keys, lines.capacity * sizeof(*lines.keys));
 	if (status != PS_OK)
 		ps_kallsyms_free(k);
 	return status;
