@@ -60,14 +60,27 @@ static size_t packed_length(const uint32_t *values, size_t n)
 	return at < n ? at : n;
 }
 
+static void put_run(struct pd_buf *to, uint32_t value, size_t n, unsigned int bits)
+{
+	pc_put_varint(to, n << 1);
+	pc_put_little(to, value, (bits + 7) / 8);
+}
+
+void pc_encode_runs(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits)
+{
+	for (size_t i = 0, done; i < n; i += done) {
+		done = run_length(values + i, n - i);
+		put_run(to, values[i], done, bits);
+	}
+}
+
 void pc_encode_rle(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits)
 {
 	while (n) {
 		size_t done = run_length(values, n);
 
 		if (done >= MIN_RUN || done == n) {
-			pc_put_varint(to, done << 1);
-			pc_put_little(to, values[0], (bits + 7) / 8);
+			put_run(to, values[0], done, bits);
 		} else {
 			done = packed_length(values, n);
 			put_groups(to, values, done, bits);

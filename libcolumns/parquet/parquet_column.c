@@ -2,50 +2,13 @@
  * pages of about 1 MiB, compressed by zstd. */
 #include "parquet/parquet_column.h"
 
-#include <string.h>
+#include "parquet/chunk.h"
 
-#include "encoding/encode.h"
-
-enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
-enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8 };
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 enum { CODEC_ZSTD = 6 };
-enum { ZSTD_LEVEL = 3, PAGE_VALUES = 1 << 17, DICTIONARY_MAX = 1 << 16 };
-enum { PROBED = 1024 };	/* values of a column before it is seen that all differ */
-
-/* A column while its pages are written. */
-struct chunk {
-	struct pc_parquet *p;
-	const struct pc_array *a;
-	const struct pc_array *rows;	/* pc_rows_of(a) */
-	struct pc_index index;		/* of the numbers in the dictionary */
-	int encoding;			/* of the values */
-	bool is_list;
-	size_t nr_values;		/* with NULLs and empty lists */
-	size_t dictionary_size;
-	size_t next_index;		/* in p->indices, of the next page's first */
-	uint64_t start, data_start, unpacked;
-};
-
-int pc_parquet_type(enum pc_type of)
-{
-	switch (of) {
-	case PC_BOOL:
-		return TYPE_BOOLEAN;
-	case PC_INT32:
-	case PC_INT32_LIST:
-		return TYPE_INT32;
-	case PC_DOUBLE:
-		return TYPE_DOUBLE;
-	case PC_TEXT:
-	case PC_LONG_TEXT:
-	case PC_BYTES:
-	case PC_TEXT_LIST:
-		return TYPE_BYTE_ARRAY;
-	default:
-		return TYPE_INT64;
-	}
-}
+enum { PAGE_VALUES = 1 << 17 };
+enum { PART = 1024 };	/* values that are in a near cache of the CPU */
+enum { MOST_PACKED = 3 };	/* bits of an index in a dictionary that are packed */
 
 int pc_parquet_write(struct pc_parquet *p, const void *bytes, size_t n)
 {
@@ -55,134 +18,9 @@ int pc_parquet_write(struct pc_parquet *p, const void *bytes, size_t n)
 	return p->error;
 }
 
-/* --- values --- */
-
-/* Returns the number of the first item of a row, in `values`. */
-static size_t first_item(const struct chunk *c, size_t row)
-{
-	return c->is_list ? (size_t)pc_offset_at(c->rows, row) : row;
-}
-
-/* Puts the numbers of items that are not NULL into an array. Returns how many there are. */
-static size_t collect(const struct pc_array *a, const uint8_t *valid, size_t from, size_t to,
-		      int64_t *out)
-{
-	const uint8_t *bytes = a->values.data;
-	const int32_t *halves = (const int32_t *)(const void *)bytes;
-	const int64_t *wholes = (const int64_t *)(const void *)bytes;
-	size_t n = 0;
-
-	/* a NULL is written, too, and then overwritten: that needs no jumps */
-	if (a->width == 8)
-		for (size_t i = from; i < to; i++) {
-			out[n] = wholes[i];
-			n += valid ? valid[i] : 1;
-		}
-	else if (a->width == 4)
-		for (size_t i = from; i < to; i++) {
-			out[n] = halves[i];
-			n += valid ? valid[i] : 1;
-		}
-	else
-		for (size_t i = from; i < to; i++) {
-			out[n] = bytes[i];
-			n += valid ? valid[i] : 1;
-		}
-	return n;
-}
-
-/* Returns an array of the numbers that are not NULL, of n; NULL without memory. */
-static const int64_t *numbers_between(struct chunk *c, size_t from, size_t to, size_t *n)
-{
-	const uint8_t *valid = c->is_list || !c->a->nulls ? NULL : c->a->valid.data;
-	struct pd_buf *values = &c->p->values;
-	int64_t *out;
-
-	values->size = 0;
-	out = (int64_t *)(void *)pd_buf_reserve(values, (to - from + 1) * sizeof(*out));
-	*n = out ? collect(c->a, valid, from, to, out) : 0;
-	return out;
-}
-
-static bool is_same_number(const void *ctx, uint32_t id, const void *key)
-{
-	const struct pc_parquet *p = ctx;
-
-	return ((const int64_t *)(const void *)p->numbers.data)[id] == *(const int64_t *)key;
-}
-
-/* Returns the index of a number in the dictionary, where it is added if it is new; PC_NONE without
- * memory, or if the dictionary is full. */
-static uint32_t index_of(struct chunk *c, int64_t value, size_t most)
-{
-	struct pd_buf *numbers = &c->p->numbers;
-	const uint32_t hash = (uint32_t)pd_hash_mix(pc_index_seed(&c->index), (uint64_t)value);
-	const uint32_t found = pc_index_find(&c->index, hash, is_same_number, c->p, &value);
-	const size_t n = numbers->size / sizeof(value);
-
-	if (found != PC_NONE)
-		return found;
-	if (n >= most)
-		return PC_NONE;
-	pd_buf_append(numbers, &value, sizeof(value));
-	if (numbers->failed || pc_index_add(&c->index, hash, (uint32_t)n))
-		return PC_NONE;
-	return (uint32_t)n;
-}
-
-/* Adds the numbers of a part, and their indices. Returns false if too many differ. */
-static bool add_numbers(struct chunk *c, size_t from, size_t to, size_t most)
-{
-	struct pd_buf *indices = &c->p->indices;
-	uint32_t *out, last = 0;
-	const int64_t *values;
-	size_t n;
-
-	values = numbers_between(c, from, to, &n);
-	out = (uint32_t *)(void *)pd_buf_reserve(indices, (to - from) * sizeof(*out));
-	if (!values || !out)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (!i || values[i] != values[i - 1])
-			last = index_of(c, values[i], most);
-		if (last == PC_NONE || last > PROBED + (from + i) / 4)
-			return false;
-		out[i] = last;
-	}
-	indices->size += n * sizeof(*out);
-	return true;
-}
-
-/* Makes a dictionary, unless too many numbers differ. */
-static bool make_dictionary(struct chunk *c)
-{
-	const size_t end = first_item(c, c->rows->rows),
-		     most = end / 2 < DICTIONARY_MAX ? end / 2 : DICTIONARY_MAX;
-
-	c->p->numbers.size = c->p->indices.size = 0;
-	for (size_t from = 0; from < end; from += PROBED)
-		if (!add_numbers(c, from, end - from < PROBED ? end : from + PROBED, most))
-			return false;
-	return c->p->numbers.size;
-}
-
-static void choose_encoding(struct chunk *c)
-{
-	const enum pc_type type = c->a->column->type;
-
-	c->encoding = PLAIN;
-	if (pc_has_texts(type) && c->a->texts.nr)
-		c->encoding = RLE_DICTIONARY;
-	if (pc_parquet_type(type) != TYPE_INT32 && pc_parquet_type(type) != TYPE_INT64)
-		return;
-	/* The lists of stacks repeat each other's ends, which zstd finds in deltas of whole bytes,
-	 * but not in the packed bits of a dictionary's indices. */
-	c->encoding = !c->is_list && make_dictionary(c) ? RLE_DICTIONARY : DELTA_BINARY_PACKED;
-}
-
 /* --- pages --- */
 
-static void put_page_header(struct chunk *c, int type, size_t values)
+static void put_page_header(struct pc_chunk *c, int type, size_t values)
 {
 	struct pd_buf header = { .budget = c->p->budget };
 	struct pc_thrift t = { .to = &header };
@@ -194,12 +32,12 @@ static void put_page_header(struct chunk *c, int type, size_t values)
 		pc_thrift_struct(&t, 5);
 		pc_thrift_i32(&t, 1, (int32_t)values);
 		pc_thrift_i32(&t, 2, c->encoding);
-		pc_thrift_i32(&t, 3, RLE);
-		pc_thrift_i32(&t, 4, RLE);
+		pc_thrift_i32(&t, 3, PC_RLE);
+		pc_thrift_i32(&t, 4, PC_RLE);
 	} else {
 		pc_thrift_struct(&t, 7);
 		pc_thrift_i32(&t, 1, (int32_t)values);
-		pc_thrift_i32(&t, 2, PLAIN);
+		pc_thrift_i32(&t, 2, PC_PLAIN);
 	}
 	pc_thrift_end(&t);
 	pc_thrift_end(&t);
@@ -211,22 +49,14 @@ static void put_page_header(struct chunk *c, int type, size_t values)
 }
 
 /* Compresses and writes p->page. */
-static void write_page(struct chunk *c, int type, size_t values)
+static void write_page(struct pc_chunk *c, int type, size_t values)
 {
 	struct pc_parquet *p = c->p;
-	const size_t bound = ZSTD_compressBound(p->page.size);
-	uint8_t *to;
-	size_t n;
 
-	p->packed.size = 0;
-	to = p->page.failed || bound > INT32_MAX ? NULL : pd_buf_reserve(&p->packed, bound);
-	n = to ? ZSTD_compressCCtx(p->compressor, to, bound, p->page.data ? p->page.data :
-				   (const uint8_t *)"", p->page.size, ZSTD_LEVEL) : 0;
-	if (!to || ZSTD_isError(n)) {
+	if (pc_compress_page(p)) {
 		p->error = p->error ? p->error : -1;
 		return;
 	}
-	p->packed.size = n;
 	put_page_header(c, type, values);
 	pc_parquet_write(p, p->packed.data, p->packed.size);
 }
@@ -237,7 +67,7 @@ static void put_text(struct pd_buf *to, struct pd_bytes text)
 	pd_buf_append(to, text.data, text.size);
 }
 
-static void write_dictionary(struct chunk *c)
+static void write_dictionary(struct pc_chunk *c)
 {
 	struct pd_buf *page = &c->p->page;
 	const struct pc_array *a = c->a;
@@ -258,19 +88,20 @@ static void write_dictionary(struct chunk *c)
 }
 
 /* Puts levels with their length. */
-static void put_levels(struct chunk *c, const uint32_t *levels, size_t n, unsigned int bits)
+static void put_levels(struct pc_chunk *c, const uint32_t *levels, size_t n, unsigned int bits,
+		       pc_encode_fn encode)
 {
 	struct pd_buf *page = &c->p->page;
 	const size_t start = page->size;
 
 	pc_put_little(page, 0, 4);
-	pc_encode_rle(page, levels, n, bits);
+	encode(page, levels, n, bits);
 	if (!page->failed)
 		pc_store_little(page->data + start, page->size - start - 4, 4);
 }
 
 /* Puts the levels of rows that are no lists. */
-static void put_flat_levels(struct chunk *c, size_t from, size_t to)
+static void put_flat_levels(struct pc_chunk *c, size_t from, size_t to)
 {
 	const struct pc_array *a = c->rows;
 	struct pd_buf *values = &c->p->values;
@@ -281,14 +112,14 @@ static void put_flat_levels(struct chunk *c, size_t from, size_t to)
 	for (size_t i = from; levels && i < to; i++)
 		levels[i - from] = a->valid.data[i];
 	if (levels)
-		put_levels(c, levels, to - from, 1);
+		put_levels(c, levels, to - from, 1, pc_encode_rle);
 }
 
 /* Puts the levels of rows that are lists. Returns how many there are. */
-static size_t put_list_levels(struct chunk *c, size_t from, size_t to)
+static size_t put_list_levels(struct pc_chunk *c, size_t from, size_t to)
 {
 	const bool is_nullable = c->rows->column->null == PC_NULLABLE;
-	const size_t most = to - from + first_item(c, to) - first_item(c, from);
+	const size_t most = to - from + pc_first_item(c, to) - pc_first_item(c, from);
 	struct pd_buf *values = &c->p->values;
 	uint32_t *repeats, *defs;
 	size_t n = 0;
@@ -300,20 +131,20 @@ static size_t put_list_levels(struct chunk *c, size_t from, size_t to)
 	defs = repeats + most;
 	for (size_t row = from; row < to; row++) {
 		const uint32_t is_there = c->rows->valid.data[row];
-		const size_t items = first_item(c, row + 1) - first_item(c, row);
+		const size_t items = pc_first_item(c, row + 1) - pc_first_item(c, row);
 
 		for (size_t i = 0; i < (items ? items : 1); i++, n++) {
 			repeats[n] = i > 0;
 			defs[n] = !is_nullable ? items > 0 : items ? 2 : is_there;
 		}
 	}
-	put_levels(c, repeats, n, 1);
-	put_levels(c, defs, n, is_nullable ? 2 : 1);
+	put_levels(c, repeats, n, 1, pc_encode_runs);
+	put_levels(c, defs, n, is_nullable ? 2 : 1, pc_encode_rle);
 	return n;
 }
 
 /* Puts the levels of rows. Returns how many there are. */
-static size_t put_row_levels(struct chunk *c, size_t from, size_t to)
+static size_t put_row_levels(struct pc_chunk *c, size_t from, size_t to)
 {
 	if (c->is_list)
 		return put_list_levels(c, from, to);
@@ -322,16 +153,18 @@ static size_t put_row_levels(struct chunk *c, size_t from, size_t to)
 	return to - from;
 }
 
-static void put_rle(struct chunk *c, const uint32_t *indices, size_t n)
+/* Indices of more than a few bits have whole bytes, in which zstd finds what repeats. */
+static void put_rle(struct pc_chunk *c, const uint32_t *indices, size_t n)
 {
-	const unsigned int bits = pc_bits(c->dictionary_size - 1);
+	const unsigned int least = pc_bits(c->dictionary_size - 1);
+	const unsigned int bits = least > MOST_PACKED ? (least + 7) / 8 * 8 : least ? least : 1;
 
-	pc_put_byte(&c->p->page, bits ? bits : 1);
-	pc_encode_rle(&c->p->page, indices, n, bits ? bits : 1);
+	pc_put_byte(&c->p->page, bits);
+	pc_encode_rle(&c->p->page, indices, n, bits);
 }
 
 /* Texts have their indices in the column. */
-static void put_text_indices(struct chunk *c, size_t from, size_t to)
+static void put_text_indices(struct pc_chunk *c, size_t from, size_t to)
 {
 	const uint32_t *ids = (const uint32_t *)(const void *)c->a->values.data;
 	const uint8_t *valid = c->a->valid.data;
@@ -353,7 +186,7 @@ static void put_text_indices(struct chunk *c, size_t from, size_t to)
 		put_rle(c, out, n);
 }
 
-static void put_indices(struct chunk *c, size_t from, size_t to)
+static void put_indices(struct pc_chunk *c, size_t from, size_t to)
 {
 	const uint32_t *indices = (const uint32_t *)(const void *)c->p->indices.data;
 	size_t n = to - from;
@@ -368,16 +201,16 @@ static void put_indices(struct chunk *c, size_t from, size_t to)
 	c->next_index += n;
 }
 
-static void put_deltas(struct chunk *c, size_t from, size_t to)
+static void put_numbers(struct pc_chunk *c, size_t from, size_t to)
 {
 	size_t n;
-	const int64_t *values = numbers_between(c, from, to, &n);
+	const int64_t *values = pc_numbers_between(c, from, to, &n);
 
 	if (values)
-		pc_encode_delta(&c->p->page, values, n, c->a->width);
+		c->encode(&c->p->page, values, n, c->a->width);
 }
 
-static void put_bytes(struct chunk *c, size_t from, size_t to)
+static void put_bytes(struct pc_chunk *c, size_t from, size_t to)
 {
 	const struct pc_array *a = c->a;
 
@@ -388,37 +221,31 @@ static void put_bytes(struct chunk *c, size_t from, size_t to)
 				(size_t)(pc_offset_at(a, i + 1) - pc_offset_at(a, i)) });
 }
 
-static void put_plain(struct chunk *c, size_t from, size_t to)
+static void put_flags(struct pc_chunk *c, size_t from, size_t to)
 {
-	struct pd_buf *page = &c->p->page;
-	const int64_t *values;
 	size_t n;
+	const int64_t *values = pc_numbers_between(c, from, to, &n);
 
-	if (pc_is_bytes(c->a->column->type)) {
-		put_bytes(c, from, to);
-		return;
-	}
-	values = numbers_between(c, from, to, &n);
-	if (values && c->a->column->type == PC_BOOL)
-		pc_pack_bits(page, (const uint64_t *)values, n, 1);
-	for (size_t i = 0; values && c->a->column->type != PC_BOOL && i < n; i++)
-		pc_put_little(page, (uint64_t)values[i], c->a->width);
+	if (values)
+		pc_pack_bits(&c->p->page, (const uint64_t *)values, n, 1);
 }
 
-static void write_rows(struct chunk *c, size_t from, size_t to)
+static void write_rows(struct pc_chunk *c, size_t from, size_t to)
 {
 	size_t levels;
 
 	c->p->page.size = 0;
 	levels = put_row_levels(c, from, to);
-	from = first_item(c, from);
-	to = first_item(c, to);
-	if (c->encoding == RLE_DICTIONARY)
+	from = pc_first_item(c, from);
+	to = pc_first_item(c, to);
+	if (c->encoding == PC_RLE_DICTIONARY)
 		put_indices(c, from, to);
-	else if (c->encoding == DELTA_BINARY_PACKED)
-		put_deltas(c, from, to);
+	else if (pc_is_bytes(c->a->column->type))
+		put_bytes(c, from, to);
+	else if (c->a->column->type == PC_BOOL)
+		put_flags(c, from, to);
 	else
-		put_plain(c, from, to);
+		put_numbers(c, from, to);
 	if (c->p->values.failed || c->p->numbers.failed || c->p->indices.failed)
 		c->p->error = -1;
 	write_page(c, DATA_PAGE, levels);
@@ -426,7 +253,7 @@ static void write_rows(struct chunk *c, size_t from, size_t to)
 }
 
 /* Returns the first row that no longer belongs to the page of row `from`. */
-static size_t end_of_page(const struct chunk *c, size_t from)
+static size_t end_of_page(const struct pc_chunk *c, size_t from)
 {
 	const bool is_bytes = pc_is_bytes(c->a->column->type);
 	const size_t left = c->rows->rows - from;
@@ -435,7 +262,7 @@ static size_t end_of_page(const struct chunk *c, size_t from)
 	if (!c->is_list && !is_bytes)
 		return from + (left < PAGE_VALUES ? left : PAGE_VALUES);
 	while (row < c->rows->rows && used < PAGE_VALUES) {
-		used += c->is_list ? 1 + first_item(c, row + 1) - first_item(c, row) : 1;
+		used += c->is_list ? 1 + pc_first_item(c, row + 1) - pc_first_item(c, row) : 1;
 		if (is_bytes)
 			used += (size_t)(pc_offset_at(c->a, row + 1) - pc_offset_at(c->a, row)) / 8;
 		row++;
@@ -459,21 +286,21 @@ static void widen_range(struct range *r, const int64_t *values, size_t n)
 
 /* Returns the range of the numbers that are not NULL: the least is above the largest if there are
  * none. */
-static struct range find_range(struct chunk *c)
+static struct range find_range(struct pc_chunk *c)
 {
 	const struct pd_buf *numbers = &c->p->numbers;
 	const size_t rows = c->a->rows;
 	struct range r = { INT64_MAX, INT64_MIN };
 
-	if (c->encoding == RLE_DICTIONARY) {
+	if (c->encoding == PC_RLE_DICTIONARY) {
 		widen_range(&r, (const int64_t *)(const void *)numbers->data,
 			    numbers->size / sizeof(int64_t));
 		return r;
 	}
-	for (size_t from = 0; from < rows; from += PROBED) {
+	for (size_t from = 0; from < rows; from += PART) {
 		size_t n;
-		const int64_t *values = numbers_between(
-			c, from, rows - from < PROBED ? rows : from + PROBED, &n);
+		const int64_t *values = pc_numbers_between(
+			c, from, rows - from < PART ? rows : from + PART, &n);
 
 		widen_range(&r, values, values ? n : 0);
 	}
@@ -481,7 +308,7 @@ static struct range find_range(struct chunk *c)
 }
 
 /* Minimum and maximum of signed numbers; those of unsigned ones and texts are left out. */
-static void put_statistics(struct chunk *c, struct pc_thrift *t)
+static void put_statistics(struct pc_chunk *c, struct pc_thrift *t)
 {
 	const enum pc_type type = c->a->column->type;
 	const size_t width = c->a->width;
@@ -501,7 +328,7 @@ static void put_statistics(struct chunk *c, struct pc_thrift *t)
 	pc_thrift_end(t);
 }
 
-static void put_path(const struct chunk *c, struct pc_thrift *t)
+static void put_path(const struct pc_chunk *c, struct pc_thrift *t)
 {
 	pc_thrift_list(t, 3, PC_THRIFT_BINARY, c->a->list ? 4 : c->is_list ? 3 : 1);
 	pc_thrift_text_item(t, c->rows->column->name);
@@ -513,19 +340,19 @@ static void put_path(const struct chunk *c, struct pc_thrift *t)
 		pc_thrift_text_item(t, c->a->column->name);
 }
 
-static void put_metadata(struct chunk *c, struct pc_thrift *t)
+static void put_metadata(struct pc_chunk *c, struct pc_thrift *t)
 {
-	const bool has_dictionary = c->encoding == RLE_DICTIONARY;
+	const bool has_dictionary = c->encoding == PC_RLE_DICTIONARY;
 
 	pc_thrift_struct_item(t);
 	pc_thrift_i64(t, 2, (int64_t)c->start);
 	pc_thrift_struct(t, 3);
 	pc_thrift_i32(t, 1, pc_parquet_type(c->a->column->type));
 	pc_thrift_list(t, 2, PC_THRIFT_I32, has_dictionary ? 3 : 2);
-	pc_thrift_i32_item(t, RLE);
+	pc_thrift_i32_item(t, PC_RLE);
 	pc_thrift_i32_item(t, c->encoding);
 	if (has_dictionary)
-		pc_thrift_i32_item(t, PLAIN);
+		pc_thrift_i32_item(t, PC_PLAIN);
 	put_path(c, t);
 	pc_thrift_i32(t, 4, CODEC_ZSTD);
 	pc_thrift_i64(t, 5, (int64_t)c->nr_values);
@@ -541,12 +368,12 @@ static void put_metadata(struct chunk *c, struct pc_thrift *t)
 
 void pc_parquet_column(struct pc_parquet *p, const struct pc_array *a, struct pc_thrift *t)
 {
-	struct chunk c = { .p = p, .a = a, .rows = pc_rows_of(a), .index.budget = p->budget,
-			   .start = p->written,
-			   .is_list = pc_is_list(pc_rows_of(a)->column->type) };
+	struct pc_chunk c = { .p = p, .a = a, .rows = pc_rows_of(a), .start = p->written,
+			      .is_list = pc_is_list(pc_rows_of(a)->column->type),
+			      .index.budget = p->budget };
 
-	choose_encoding(&c);
-	if (c.encoding == RLE_DICTIONARY)
+	pc_choose_encoding(&c, end_of_page(&c, 0));
+	if (c.encoding == PC_RLE_DICTIONARY)
 		write_dictionary(&c);
 	c.data_start = p->written;
 	for (size_t row = 0; row < c.rows->rows && !p->error;) {

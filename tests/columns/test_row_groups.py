@@ -28,7 +28,7 @@ def many(tmp_path_factory):
 
 def limit_files():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 
 @pytest.fixture(scope="module")

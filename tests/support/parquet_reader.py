@@ -107,6 +107,7 @@ def delta(data, width):
     while len(values) < total:
         least = data.zigzag()
         widths = data.take(minis)
+        assert max(widths) <= 8 * width
         for bits in widths:
             if len(values) >= total:
                 break
@@ -265,6 +266,15 @@ def read_footer(file):
 def rows_of_groups(file):
     """The number of rows in each row group."""
     return [group[3] for group in read_footer(file)[4]]
+
+
+def encodings(file):
+    """{column: the encodings of its values, by number}, of lists those of the items."""
+    found = {}
+    for group in read_footer(file)[4]:
+        for chunk in group[1]:
+            found.setdefault(chunk[3][3][0].decode(), set()).update(set(chunk[3][2]) - {RLE})
+    return found
 
 
 def read_parquet(file):
