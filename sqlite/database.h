@@ -19,6 +19,12 @@ struct pq_module {
 	bool is_items;		/* a row for each item of its lists: stack_frames */
 };
 
+/* The tables and functions of a statement: see counts.h. */
+struct pq_uses {
+	unsigned int selects;
+	bool counts, others;
+};
+
 struct pq_database {
 	enum pq_names names;
 	struct pq_recording **recordings;
@@ -27,6 +33,10 @@ struct pq_database {
 	/* PQ_FUNCTIONS: returns the recording of a path, which it opens if necessary, or NULL and
 	 * *message, from sqlite3_malloc(). */
 	struct pq_recording *(*open)(struct pq_database *d, const char *path, char **message);
+	struct pq_uses uses;
+	bool may_merge;			/* equal rows, in the statement that was prepared last */
+	unsigned int nr_cursors;
+	uint32_t rows_of_row;		/* that the current row stands for; 0: after the last */
 };
 
 /* Returns the i-th table, NULL after the last: those of pd/columns.h, and stack_frames. */

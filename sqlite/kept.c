@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge.h"
 #include "values.h"
 
 enum { MOST_TABLES = 64 };
@@ -44,6 +45,7 @@ void pq_table_release(struct pq_table *t)
 	free(t->lookups);
 	free(t->batches);
 	free(t->firsts);
+	free(t->counts);
 	free(t);
 }
 
@@ -80,8 +82,35 @@ static int add_batch(struct pq_table *t, struct ArrowArray *batch)
 	return SQLITE_OK;
 }
 
+/* Appends the counts of the next n rows; NULL: 1 each. */
+static int add_counts(struct pq_table *t, const uint32_t *counts, size_t n)
+{
+	uint32_t *all = realloc(t->counts, (t->rows + n + 1) * sizeof(*all));
+
+	if (!all)
+		return SQLITE_NOMEM;
+	t->counts = all;
+	for (size_t i = 0; i < n; i++)
+		all[t->rows + i] = counts ? counts[i] : 1;
+	return SQLITE_OK;
+}
+
+/* Merges the rows of a batch that comes next. */
+static int merge_batch(struct pq_table *t, size_t table, struct ArrowArray *batch)
+{
+	uint32_t *counts;
+	int ret = pq_merge_rows(pc_table_at(table), t->columns, batch, &counts);
+
+	if (ret == SQLITE_OK)
+		ret = add_counts(t, counts, (size_t)batch->length);
+	free(counts);
+	if (ret != SQLITE_OK)
+		batch->release(batch);
+	return ret;
+}
+
 /* Reads until the end, or until the limit is exceeded. */
-static int read_batches(struct pq_recording *r, struct pq_table *t, size_t row_bytes,
+static int read_batches(struct pq_recording *r, struct pq_table *t, const struct pq_wanted *wanted,
 			struct ArrowArrayStream *stream)
 {
 	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
@@ -89,11 +118,14 @@ static int read_batches(struct pq_recording *r, struct pq_table *t, size_t row_b
 	struct ArrowArray batch;
 	int ret;
 
-	while (t->bytes + t->rows * row_bytes <= limit && t->rows < UINT32_MAX) {
+	while (t->bytes + t->rows * wanted->row_bytes <= limit && t->rows < UINT32_MAX) {
 		ret = pq_recording_next(r, stream, &batch);
 		if (ret != SQLITE_OK || !batch.release)
 			return ret;
-		ret = add_batch(t, &batch);
+		if (wanted->equal == PQ_MERGED)
+			ret = merge_batch(t, wanted->table, &batch);
+		if (ret == SQLITE_OK)
+			ret = add_batch(t, &batch);
 		if (ret != SQLITE_OK)
 			return ret;
 	}
@@ -129,7 +161,7 @@ int pq_table_read(struct pq_recording *r, const struct pq_wanted *wanted, struct
 	ret = pq_recording_scan(r, wanted->table, wanted->columns, wanted->filter, &stream, e) ?
 		SQLITE_ERROR : SQLITE_OK;
 	if (ret == SQLITE_OK) {
-		ret = read_batches(r, *out, wanted->row_bytes, &stream);
+		ret = read_batches(r, *out, wanted, &stream);
 		stream.release(&stream);
 	}
 	if (ret == SQLITE_OK)

@@ -22,6 +22,7 @@ struct pq_table {
 	struct ArrowArray *batches;
 	size_t *firsts;			/* row of each batch's first */
 	size_t nr_batches, rows;
+	uint32_t *counts;		/* rows that each one stands for; NULL: itself */
 	uint64_t bytes;
 	struct pq_lookup *lookups;	/* of each column */
 	size_t nr_columns;
@@ -36,6 +37,7 @@ struct pq_wanted {
 	uint64_t columns;
 	const struct pd_filter_options *filter;	/* NULL: all rows */
 	size_t row_bytes;	/* that the caller needs besides, for each row */
+	enum pq_equal_rows { PQ_EACH, PQ_MERGED } equal;
 };
 
 /* Counts a scan of a table. Returns how many there were before. */

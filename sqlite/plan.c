@@ -1,7 +1,8 @@
 /* plan.c - which constraints of a query a scan makes use of.
  *
  * A plan is a text: the columns that are used as a bit mask in hex, then each constraint as its
- * operator and column, then each term of the order, "7 =0 <3 +2 -1". */
+ * operator and column, then each term of the order, "7 =0 <3 +2 -1", and "*0" if rows with the same
+ * terms are the same. */
 #include "api.h"
 
 #include "plan.h"
@@ -9,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge.h"
 #include "values.h"
 
-enum { MOST_ARGUMENTS = 16 };
+enum {
+	MOST_ARGUMENTS = 16,
+	BITS_OF_IN = 32,	/* constraints of which sqlite3_vtab_in() knows */
+};
 
 size_t pq_first_column(const struct pq_database *d)
 {
@@ -171,8 +176,13 @@ static void estimate(const struct choice *c)
 static bool wants_groups(sqlite3_index_info *info)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000
-	return info->nOrderBy && sqlite3_libversion_number() >= 3038000 &&
-	       sqlite3_vtab_distinct(info);
+	if (!info->nOrderBy || sqlite3_libversion_number() < 3038000)
+		return false;
+	/* A scan for each value of IN, after which SQLite sorts. */
+	for (int i = 0; i < info->nConstraint; i++)
+		if (info->aConstraintUsage[i].argvIndex && sqlite3_vtab_in(info, i, -1))
+			return false;
+	return info->nConstraint < BITS_OF_IN && sqlite3_vtab_distinct(info);
 #else
 	(void)info;
 	return false;
@@ -194,19 +204,26 @@ static void choose_order(struct choice *c)
 {
 	const struct pq_database *d = c->m->database;
 	const int n = c->info->nOrderBy;
+	bool may_merge = true;
+	uint64_t terms = 0;
 
 	if (!wants_groups(c->info) || n > PQ_MOST_TERMS || c->key >= 0 || !pq_is_large(c->m) ||
 	    d->names != PQ_TABLES || d->count != 1 || !fits(d->recordings[0], c->info->colUsed))
 		return;
 	for (int i = 0; i < n; i++) {
-		const struct pc_column *column = column_at(c->m, c->info->aOrderBy[i].iColumn);
+		const int term = c->info->aOrderBy[i].iColumn;
+		const struct pc_column *column = column_at(c->m, term);
 
 		if (!column || !pq_is_ordered(column))
 			return;
+		may_merge &= pq_is_merged(column);
+		terms |= 1ull << term;
 	}
 	for (int i = 0; i < n; i++)
 		sqlite3_str_appendf(c->text, " %c%d", c->info->aOrderBy[i].desc ? '-' : '+',
 				    c->info->aOrderBy[i].iColumn);
+	if (may_merge && !(c->info->colUsed & ~terms))
+		sqlite3_str_appendall(c->text, " *0");
 	c->info->orderByConsumed = 1;
 }
 
@@ -381,6 +398,8 @@ int pq_plan_read(const struct pq_module *m, const char *text, sqlite3_value **va
 
 		if (op == '+' || op == '-')
 			add_term(m, out, op, column);
+		else if (op == '*')
+			out->may_merge = true;
 		else
 			ret = read_constraint(m, out, op, column, values[i]);
 	}

@@ -24,6 +24,7 @@ struct pq_plan {
 	int64_t key;			/* as SQLite has it, with the base of a recording */
 	struct pq_term order[PQ_MOST_TERMS];
 	size_t nr_order;		/* 0: as in the recording */
+	bool may_merge;			/* no other columns are used, and rows are in groups */
 	/* Conditions that pd/filter.h can test. */
 	bool filters;
 	struct pd_range pid, tid, cpu, time;

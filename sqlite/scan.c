@@ -64,6 +64,8 @@ static void end_recording(struct cursor *c)
 		c->own.release(&c->own);
 	if (c->stream.release)
 		c->stream.release(&c->stream);
+	if (c->kept && c->kept->counts)
+		c->module->database->rows_of_row = 0;
 	pq_table_release(c->kept);
 	free(c->order);
 	c->kept = NULL;
@@ -127,13 +129,21 @@ static int start_kept(struct cursor *c)
 	return SQLITE_OK;
 }
 
+static bool is_merged(const struct cursor *c)
+{
+	const struct pq_database *d = c->module->database;
+
+	return c->plan.may_merge && d->may_merge && d->nr_cursors == 1;
+}
+
 /* Reads the rows at once, to be in order. */
 static int start_ordered(struct cursor *c)
 {
 	struct pd_filter_options filter;
 	struct pq_wanted wanted = { .table = c->module->number, .columns = c->plan.columns,
 				    .filter = c->plan.filters ? &filter : NULL,
-				    .row_bytes = PQ_BYTES_TO_ORDER };
+				    .row_bytes = PQ_BYTES_TO_ORDER,
+				    .equal = is_merged(c) ? PQ_MERGED : PQ_EACH };
 	struct pd_error e;
 	int ret;
 
@@ -151,6 +161,8 @@ static int start_recording(struct cursor *c)
 	struct pd_error e;
 	int ret;
 
+	if (is_merged(c))
+		return start_ordered(c);
 	if ((c->plan.has_key && !pq_is_large(c->module)) || scans >= SCANS_BEFORE_KEEPING) {
 		ret = pq_kept_get(r, c->module->number, c->plan.columns, &c->kept, &e);
 		if (ret != SQLITE_OK)
@@ -161,6 +173,21 @@ static int start_recording(struct cursor *c)
 	return c->plan.nr_order ? start_ordered(c) : start_pass(c);
 }
 
+/* Returns whether there is another row of a table in memory, and goes to it. */
+static bool next_kept_row(struct cursor *c)
+{
+	size_t row;
+
+	if (c->at >= c->last)
+		return false;
+	row = c->lookup ? c->lookup->entries[c->at].row : c->order ? c->order[c->at] : c->at;
+	c->at++;
+	c->batch = pq_table_row(c->kept, row, &c->row);
+	if (c->kept->counts)
+		c->module->database->rows_of_row = c->kept->counts[row];
+	return true;
+}
+
 /* Goes to the next row of the recording. *is_row: there is one. */
 static int next_row(struct cursor *c, bool *is_row)
 {
@@ -168,12 +195,7 @@ static int next_row(struct cursor *c, bool *is_row)
 
 	*is_row = true;
 	if (c->kept) {
-		*is_row = c->at < c->last;
-		if (*is_row)
-			c->batch = pq_table_row(c->kept, c->lookup ?
-						c->lookup->entries[c->at].row :
-						c->order ? c->order[c->at] : c->at, &c->row);
-		c->at++;
+		*is_row = next_kept_row(c);
 		return SQLITE_OK;
 	}
 	c->row++;
@@ -290,6 +312,7 @@ static int cursor_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
 	if (!c)
 		return SQLITE_NOMEM;
 	c->module = ((struct table *)table)->module;
+	c->module->database->nr_cursors++;
 	*out = &c->base;
 	return SQLITE_OK;
 }
@@ -300,6 +323,7 @@ static int cursor_close(sqlite3_vtab_cursor *cursor)
 
 	end_recording(c);
 	pq_plan_free(&c->plan);
+	c->module->database->nr_cursors--;
 	free(c);
 	return SQLITE_OK;
 }

@@ -123,3 +123,53 @@ def test_the_plan_has_no_sorting(many):
     for sql, paths in (("select comm from samples order by comm limit 3", [many]),
                        ("select count(*) from samples group by comm", [many, CHAINS])):
         assert any("B-TREE" in row[3] for row in rows("explain query plan " + sql, *paths))
+
+
+# A scan returns equal rows once where they are only counted; {} is a column.
+COUNTED = [
+    "select {}, count(*) from samples group by 1 order by 2 desc, 1",
+    "select {}, count({}), count(pid) from samples group by {}, pid order by 1, 2, 3",
+    "select {}, count(*) from samples where {} in ('a', 'b', 7, 8) group by {}",
+    "select {}, count(*) from samples where {} like 'a%' or pid > 3 group by {}, pid",
+    "select {}, count(*) from samples where cpu = 1 or cpu = 2 group by {}, cpu",
+    "select {}, count(distinct {}), count(*) from samples group by {}",
+    "select {}, count(*), count(*) over () from samples group by {}",
+    "select distinct {}, count(*) over () from samples",
+    "select {}, count(*) filter (where {} is not null) n from samples group by {} having n > 30",
+    "select {}, max({}), total(cpu), group_concat({}) from samples where cpu = 3 group by {}",
+    "select {}, cpu other, sum(cpu), count(*) from samples group by {}, cpu",
+    "select {}, count(*) from samples, (select 1 union select 2) group by {}",
+    "select {}, count(*) from samples, json_each('[1,2]') group by {}",
+    "select {}, count(*) from samples, events e group by {}",
+    "select {}, (select count(*) from events) from samples group by {}",
+    "select {}, count(*) from samples group by {} union all select '', count(*) from events",
+    "select count(*) from (select {} from samples group by {})",
+    "select {}, count(*) over (partition by {}) from samples order by 1 limit 300",
+    "select count(*), count({}), count(cgroup) from samples",
+]
+
+
+@pytest.mark.parametrize("sql", COUNTED)
+def test_counted_rows_are_as_many_as_without_merging(many, sql):
+    for column in ("comm", "cpu", "period", "tid"):
+        have, want = (rows(sql.format(*[term] * sql.count("{}")), many, options=FEW)
+                      for term in (column, f"iif(1, {column}, 0)"))
+        assert sorted(have, key=str) == sorted(want, key=str)
+
+
+def test_only_rows_of_which_all_columns_are_terms_are_merged(many):
+    for sql, is_merged in (("select comm, count(*) from samples group by comm", True),
+                           ("select distinct comm, cpu from samples", True),
+                           ("select comm, count(pid) from samples group by comm", False),
+                           ("select comm from samples where cpu = 1 group by comm", False),
+                           ("select comm from samples where comm in ('a', 'b') group by 1", False)):
+        plan = run("explain query plan " + sql, many).stdout
+        assert (b"*" in plan) == (is_merged and version() >= (3, 38)), sql
+
+
+def test_statements_after_one_another_are_merged_each_for_itself(many):
+    """A prompt's statements have nothing to do with each other."""
+    alone, other = ("select comm, count(*) from samples group by comm",
+                    "select count(*) from samples")
+    want = query(alone, many) + query(other, many)
+    assert query(f"{alone};{other};{alone};{other}", many) == want * 2

@@ -9,6 +9,7 @@
 
 #include "cli/build.h"
 #include "cli/cli.h"
+#include "counts.h"
 #include "database.h"
 #include "files/input.h"
 #include "files/input_errors.h"
@@ -226,11 +227,15 @@ static enum cli_exit run_sql(void *ctx, const char *sql)
 	sqlite3_stmt *statement;
 
 	while (*sql && status == CLI_OK) {
-		const int code = sqlite3_prepare_v2(run->db, sql, -1, &statement, &sql);
+		int code;
 
+		pq_counts_begin(&run->database);
+		code = sqlite3_prepare_v2(run->db, sql, -1, &statement, &sql);
 		if (code != SQLITE_OK)
 			return fail_query(run, code);
 		if (statement)		/* else a comment, or nothing */
+			pq_counts_end(&run->database, sqlite3_sql(statement));
+		if (statement)
 			status = run_statement(run, statement);
 		sqlite3_finalize(statement);
 	}
@@ -251,10 +256,11 @@ static bool is_denied(const char *function)
 static int authorize(void *ctx, int action, const char *a, const char *b, const char *schema,
 		     const char *trigger)
 {
-	(void)ctx;
-	(void)a;
+	struct run *run = ctx;
+
 	(void)schema;
 	(void)trigger;
+	pq_counts_note(&run->database, action, a, b);
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:
@@ -325,12 +331,14 @@ static int make_tables(struct run *run)
 {
 	int code = pq_register(run->db, &run->database);
 
+	if (code == SQLITE_OK)
+		code = pq_register_counts(run->db, &run->database);
 	for (size_t i = 0; code == SQLITE_OK && pq_table_at(i); i++)
 		code = make_table(run, pq_table_at(i)->name);
 	/* SQLite's own, if it has them */
 	make_table(run, "json_each");
 	make_table(run, "json_tree");
-	return code == SQLITE_OK ? sqlite3_set_authorizer(run->db, authorize, NULL) : code;
+	return code == SQLITE_OK ? sqlite3_set_authorizer(run->db, authorize, run) : code;
 }
 
 static enum cli_exit add_inputs(struct run *run)
