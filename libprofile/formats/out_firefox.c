@@ -50,7 +50,8 @@ static int make_stacks(struct pp_firefox *c)
 {
 	const struct pp_profile *p = c->out->p;
 
-	for (size_t i = 0; i < p->tree.nr; i++) {
+	for (size_t at = 0; at < p->tree.nr; at++) {
+		const uint32_t i = pp_node_in_time(p, at);
 		const struct pp_node *n = &p->tree.nodes[i];
 		uint32_t stack = n->parent == PP_NONE ? 0 : c->stack_of[n->parent];
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "merge/by_time.h"
 #include "profile/keep.h"
 #include "merge/small.h"
 #include "merge/thin.h"
@@ -304,7 +305,7 @@ static int merge_all(struct merge *g)
 	struct pp_profile *p = g->p;
 	const size_t nr_frames = p->frames.nr, nr_nodes = p->tree.nr;
 
-	if (order_samples(p))
+	if (order_samples(p) || pp_number_by_time(p))
 		return -1;
 	pp_index_free(&p->tree.index, g->memory);	/* nothing is added any more */
 	pp_index_free(&p->frames.index, g->memory);
@@ -313,7 +314,7 @@ static int merge_all(struct merge *g)
 	if (!p->first_step || !p->places || name_frames(g))
 		return -1;
 	for (size_t i = 0; i < nr_nodes; i++)
-		if (merge_node(g, i))
+		if (merge_node(g, pp_node_in_time(p, i)))
 			return -1;
 	if (g->shape.direction == PP_FROM_LEAF && pp_turn(p, g->shape.max_depth))
 		return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/events.h"
+#include "profile/firsts.h"
 #include "profile/groups.h"
 #include "profile/keep.h"
 #include "profile/stack.h"
@@ -120,6 +121,18 @@ static void note_time(struct pp_profile *p, const struct pd_fields *sample)
 	pp_phase_note(&p->phase, sample->has & PD_HAS_CPU ? sample->cpu : 0, sample->time);
 }
 
+/* Notes a sample of a node, before it is counted. */
+static void note_first(struct pp_profile *p, const struct pd_fields *sample, uint32_t node)
+{
+	const struct pp_first first = {
+		.time = sample->has & PD_HAS_TIME && sample->time != PD_NO_TIME ? sample->time : 0,
+		.number = p->counts.samples,
+	};
+
+	if (p->options.keep == PP_KEEP_SAMPLES && p->options.state == PP_ON_CPU)
+		pp_firsts_note(p, node, &first);
+}
+
 /* Keeps what formats with times need. Returns 0, or -1 without memory. */
 static int keep_item(struct pp_profile *p, const struct pd_fields *record,
 		     const struct pd_task *task, const struct pd_moment *at,
@@ -188,11 +201,10 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	    pp_offcpu_note(p, pp_thread_key(&stack->task), w.node, event->weigher.is_switch ?
 			   PP_STACK_OF_SWITCH : PP_STACK_OF_SAMPLE))
 		return PD_E_LIMIT;
+	item.node = w.node == PP_NONE ? p->events[into].small : w.node;
+	note_first(p, sample, item.node);
 	if (pp_events_weigh(p, into, w.node, weight))
 		return PD_E_COUNT;
-	if (w.node == PP_NONE)
-		w.node = p->events[into].small;
-	item.node = w.node;
 	return keep_item(p, sample, &stack->task, &stack->at, &item) ? PD_E_LIMIT : PD_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "profile/events.h"
+#include "profile/firsts.h"
 #include "profile/keep.h"
 #include "profile/threads.h"
 
@@ -66,21 +67,32 @@ static uint32_t node_of(struct appending *a, uint32_t i)
 	return a->p->events[add_event(a, &nodes[root])].small;
 }
 
+/* Notes the first sample of a node of the later tree, if one has been noted. */
+static void add_first(struct appending *a, size_t i, uint32_t into)
+{
+	const struct pp_first *later = pp_firsts_of(a->later, (uint32_t)i);
+
+	if (later)
+		pp_firsts_note(a->p, into, &(struct pp_first){
+			later->time, a->p->counts.samples + later->number });
+}
+
 static void add_node(struct appending *a, size_t i)
 {
 	struct pp_profile *p = a->p;
 	const struct pp_node *n = &a->later->tree.nodes[i];
 	const uint32_t parent = a->nodes[n->parent];
 	const uint32_t frame = parent == PP_NONE ? PP_NONE : add_frame(a, n->frame);
-	struct pp_node *into;
+	uint32_t into;
 
 	if (frame != PP_NONE)
 		a->nodes[i] = pp_tree_child(&p->tree, &p->memory, parent, frame);
 	if (a->nodes[i] == PP_NONE)
 		p->counts.small += n->samples;
-	into = &p->tree.nodes[node_of(a, (uint32_t)i)];
-	into->weight += n->weight;
-	into->samples += n->samples;
+	into = node_of(a, (uint32_t)i);
+	add_first(a, i, into);
+	p->tree.nodes[into].weight += n->weight;
+	p->tree.nodes[into].samples += n->samples;
 }
 
 static int add_nodes(struct appending *a)
@@ -214,17 +226,18 @@ int pp_append(struct pp_profile *p, struct pp_profile *later, struct pd_error *e
 	return code == PD_OK ? 0 : fail(e, code);
 }
 
-/* Waits, and what counters in samples have counted, begin in one part and end in another. */
+/* Waits, and what counters in samples have counted, begin in one part and end in another; a sample
+ * without a time has that of the one before it. */
 bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r)
 {
 	struct pp_weigher w;
 
-	if (p->options.state != PP_ON_CPU || p->options.keep == PP_KEEP_SAMPLES ||
-	    p->options.filter || p->options.pmus == PP_PMUS_MERGED)
+	if (p->options.state != PP_ON_CPU || p->options.filter ||
+	    p->options.pmus == PP_PMUS_MERGED)
 		return false;
 	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
 		pp_weigher_init(&w, r, pd_reader_attr(r, i));
-		if (w.is_read)
+		if (w.is_read || (!w.has_times && p->options.keep != PP_KEEP_SUMS))
 			return false;
 	}
 	return true;

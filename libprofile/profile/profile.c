@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pd/tree.h"
-#include "profile/profile_internal.h"
+#include "profile/firsts.h"
 
 #define MEMORY_LIMIT (256ull << 20)
 
@@ -47,6 +47,8 @@ void pp_free(struct pp_profile *p)
 	pp_tracks_free(&p->tracks);
 	pp_memory_free(m, p->steps, p->steps_capacity, sizeof(*p->steps));
 	pp_memory_free(m, p->first_step, p->frames.nr + 1, sizeof(*p->first_step));
+	pp_firsts_free(&p->firsts, m);
+	pp_memory_free(m, p->in_time, p->tree.nr, sizeof(*p->in_time));
 	pp_memory_free(m, p->places, p->tree.nr, sizeof(*p->places));
 	pp_frames_free(&p->frames, m);
 	pp_tree_free(&p->tree, m);

@@ -30,6 +30,21 @@ struct pp_thread {
 	int32_t machine_pid, pid, tid;
 };
 
+/* The first sample of a node, by time. */
+struct pp_first {
+	uint64_t time;		/* ns; 0: none */
+	uint64_t number;	/* of the sample, as they were read */
+};
+
+/* With PP_KEEP_SAMPLES: see firsts.h. */
+struct pp_firsts {
+	struct pp_first *of_node;
+	size_t capacity;
+	uint64_t last;		/* time of the last sample */
+	bool is_unordered;	/* a sample was older than the one before it */
+	bool is_given_up;	/* there was no memory */
+};
+
 /* A function, or what stands for one. */
 struct pp_named {
 	uint32_t name, image, file;	/* strings; file may be PP_NONE */
@@ -94,12 +109,14 @@ struct pp_profile {
 	struct pp_recents *recents;	/* NULL: there was no memory */
 	struct pp_counts counts;
 	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
+	struct pp_firsts firsts;
 	struct pp_phase phase;
 	struct pp_reads reads;
 	struct pp_offcpu offcpu;
 	struct pd_tree *switch_tree;	/* of a sched:sched_switch; NULL: none yet */
 	const struct pp_each_sample *each;	/* borrowed; NULL: samples go to the tree */
 	/* After pp_merge(): */
+	uint32_t *in_time;	/* all nodes, in the order of time; NULL: that of their numbers */
 	struct pp_named *functions;
 	size_t nr_functions, functions_capacity;
 	struct pp_index function_index;
@@ -124,6 +141,12 @@ static inline uint64_t pp_self(const struct pp_merged *n, enum pp_measure by)
 static inline uint64_t pp_total(const struct pp_merged *n, enum pp_measure by)
 {
 	return by == PP_BY_PERIOD ? n->total_weight : n->total_samples;
+}
+
+/* Returns the i-th node in the order of time, parents before children. */
+static inline uint32_t pp_node_in_time(const struct pp_profile *p, size_t i)
+{
+	return p->in_time ? p->in_time[i] : (uint32_t)i;
 }
 
 #endif

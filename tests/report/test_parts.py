@@ -11,7 +11,8 @@ from profiles import preport
 
 TIMES = 100         # a part has at least 25,000 records
 READ = attr("IP|TID|TIME|READ|IDENTIFIER", type=0, config=1, sample_period=1, read_format="ID")
-FORMS = ("top", "tree", "folded", "flamegraph", "pprof", "csv", "callgrind", "svg")
+FORMS = ("top", "tree", "folded", "flamegraph", "pprof", "csv", "callgrind", "svg",
+         "firefox", "speedscope", "chrome")
 
 
 def a_recording():
@@ -47,6 +48,29 @@ def test_threads_give_the_same_bytes(form, large):
     assert len(want) > 1000
     for jobs in ("-j2", "-j3", "-j16"):
         assert preport("-f", form, "--addrs", jobs, large) == want
+
+
+@pytest.mark.parametrize("form", ("firefox", "speedscope", "chrome"))
+def test_the_order_of_the_records_is_not_seen(form, tmp_path):
+    """Functions and stacks are in the order of time, as the samples."""
+    chance = random.Random(3)
+    it = Recording()
+    it.map_kernel()
+    for pid in range(10, 20):
+        it.task(pid)
+    head, it.records = it.records, []
+    for i in range(500):
+        chain = [chance.randrange(0x1000, 0x3000, 64) for _ in range(chance.randrange(1, 8))]
+        it.sample(100 + i // 2, 10 + i % 10, 7, *chain, cpu=i % 4,
+                  event=FAULTS if i % 3 else CLOCK)
+    samples = it.records
+    path = tmp_path / "perf.data"
+    outputs = []
+    for order in (samples, [one for cpu in range(4) for one in samples[cpu::4]]):
+        it.records = [*head, *order]
+        path.write_bytes(it.file())
+        outputs.append(preport("-f", form, "--addrs", path))
+    assert outputs[0] == outputs[1]
 
 
 def test_threads_with_little_memory_give_the_same_bytes(large):

@@ -214,7 +214,7 @@ static enum cli_exit read_samples(struct run *run)
 	enum cli_exit status;
 	struct pd_reader *reader;
 
-	if (thread_count(run) > 1)
+	if (thread_count(run) > 1 && !choices_need_order(&run->choices))
 		run->index = pd_index_new(PARTS_RECORDS);
 	status = history_make(&preport, &run->in, &o, &run->history, run->index, &e);
 	if (status == CLI_OK && run->choices.s->symbols.stitch_lbr)
@@ -225,7 +225,7 @@ static enum cli_exit read_samples(struct run *run)
 		on_error(run, &e);
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
-	if (choices_keep(&run->choices) == PP_KEEP_SAMPLES || run->choices.format->is_script)
+	if (choices_need_order(&run->choices))
 		o.order = PD_BY_TIME;
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);

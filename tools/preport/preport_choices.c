@@ -36,6 +36,13 @@ enum pp_keep choices_keep(const struct choices *c)
 	return c->labels & PP_LABEL_TIME ? PP_KEEP_SAMPLES : c->format->keep;
 }
 
+bool choices_need_order(const struct choices *c)
+{
+	return c->format->is_script ||
+	       (choices_keep(c) == PP_KEEP_SAMPLES &&
+		(c->labels & PP_LABEL_TIME || choices_state(c) != PP_ON_CPU));
+}
+
 static enum pp_idle choose_idle(const struct choices *c)
 {
 	if (c->s->idle != UNSET)

@@ -49,8 +49,8 @@ enum pp_group {
 enum pp_keep {
 	PP_KEEP_SUMS,
 	PP_KEEP_SAMPLES,	/* the time of each, too: about 10 bytes, in a temporary file as far
-				 * as a quarter of memory_limit is too small. The reader should
-				 * give records by time, PD_BY_TIME */
+				 * as a quarter of memory_limit is too small. The reader need
+				 * not give records by time, but for PP_LABEL_TIME: PD_BY_TIME */
 	PP_KEEP_WHAT_FITS,	/* the same, but in the file beyond a 32nd of memory_limit, and none
 				 * if there is neither a file nor memory for all of them */
 };
@@ -114,8 +114,8 @@ PP_API int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t co
  * Each part is read into a profile of its own, with the same options, from another reader
  * (pd/index.h); then they are put together in their order. The result is that of one reader. */
 
-/* Returns whether a recording can be read in parts: not with a filter, PP_KEEP_SAMPLES or times off
- * the CPU, nor where samples have the values of counters. */
+/* Returns whether a recording can be read in parts: not with a filter or times off the CPU,
+ * nor where samples have the values of counters, or are kept one by one and have no times. */
 PP_API bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r);
 
 /* Adds what the profile of the next part has, before pp_merge(). `later` can only be freed then.
