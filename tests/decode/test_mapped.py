@@ -1,6 +1,7 @@
 """Statistics and JSON map a file that only the user can write: the results are the same, memory is
 bounded, and the program survives a file that shrinks meanwhile."""
 import collections
+import functools
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ from conftest import TOOLS
 from perfdata.attr import Attr
 from perfdata.container import File, zstd_records
 from perfdata.sample import sample
-from perfdata.wire import encode
+from perfdata.wire import Wire, encode
 from recorder import run_measured
 
 EVENT = Attr(type=1, config=0, sample_type="IP|TID|TIME")
@@ -23,14 +24,15 @@ ENDS = "the file has shrunk since it was opened"
 Read = collections.namedtuple("Read", "mapped in_memory records sum result mapped_at_the_end")
 
 
+@functools.cache
 def recording(count=COUNT):
-    """Samples with random content: they can't be compressed."""
-    return [sample(EVENT, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i)
-            for i in range(count)]
+    """Samples with random content, encoded: they can't be compressed."""
+    return encode([sample(EVENT, ip=i * 0x9e3779b97f4a7c15 % 2**64, pid=1, tid=i, time=1000 + i)
+                   for i in range(count)], Wire("<"))
 
 
 def write(path, body, mode=0o600):
-    path.write_bytes(File(attrs=[(EVENT, [1])], records=body).build("<"))
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=[body]).build("<"))
     path.chmod(mode)
     return path
 
@@ -72,7 +74,7 @@ def test_little_memory_is_for_reading(own):
 
 
 def test_a_piece_of_a_large_file_is_in_memory(tmp_path):
-    path = write(tmp_path / "large.data", [lambda wire: encode(recording(1000), wire) * 1500])
+    path = write(tmp_path / "large.data", recording(1000) * 1500)
     assert path.stat().st_size > 40 * MIB
     plain, mapped = read("read", path), read("map", path)
     assert mapped.mapped > 40 * MIB
@@ -107,7 +109,7 @@ def test_captures_are_read_alike(form, data_file, run_pdecode, tmp_path):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_json_keeps_few_pages(jobs, tmp_path):
     """Threads read pages that the reader has left: those that come back are dropped again."""
-    path = write(tmp_path / "large.data", [lambda wire: encode(recording(1000), wire) * 3000])
+    path = write(tmp_path / "large.data", recording(1000) * 3000)
     assert path.stat().st_size > 80 * MIB
     command = [TOOLS / "pdecode", "-f", "jsonl", "-j", jobs, "-o", "/dev/null", path]
     done, kib = run_measured(command, tmp_path)
@@ -157,7 +159,7 @@ def test_json_says_that_a_file_shrank(jobs, shrink, tmp_path):
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_file_that_shrinks_ends_there(form, jobs, shrink, tmp_path):
     """Also between two records: pieces that are not mapped yet are read."""
-    path = write(tmp_path / "shrinks.data", [lambda wire: encode(recording(1000), wire) * 1500])
+    path = write(tmp_path / "shrinks.data", recording(1000) * 1500)
     done = shrunk(shrink, path, 20 * MIB, "-j", jobs, form=form)
     assert done.returncode == 1 and ENDS in done.stderr and SAID not in done.stderr
     end = json.loads(done.stdout.splitlines()[-1])

@@ -98,7 +98,7 @@ class Symbols:
     def __init__(self, run, where):
         self.run, self.path = run, where / "s.data"
 
-    def lines(self, records, *options, began=None, bundle=None, more=None, order="<"):
+    def write(self, records, began=None, bundle=None, more=None, order="<"):
         now = int(began or time.time() + 100)
         features = {NUMBER["CLOCK_DATA"]: f.clock_data(MONOTONIC, now * SECOND, 9 * SECOND),
                     NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
@@ -107,6 +107,9 @@ class Symbols:
         features |= {NUMBER[name]: feature for name, feature in (more or {}).items()}
         file = File(attrs=[(EVENT, [1])], records=records, features=features)
         self.path.write_bytes(file.build(order))
+
+    def lines(self, records, *options, **more):
+        self.write(records, **more)
         done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
         assert done.returncode == 0, done.stderr
         lines = strict_json_lines(done.stdout)
@@ -623,7 +626,7 @@ def test_compressed_debug_information(kind, program, inlined, symbols, tmp_path)
 
 def test_threads_and_sandbox_change_nothing(program, symbols, run_pdecode):
     start, size = symbol(program, "main")
-    symbols.lines([mapped(program)] + [hit(BASE + start + i % size) for i in range(3000)])
+    symbols.write([mapped(program)] + [hit(BASE + start + i % size) for i in range(3000)])
     one, *others = [run_pdecode(["-f", "jsonl", "--symbols", *options, symbols.path]).stdout
                     for options in (["-j1"], ["-j4"], ["-j2", "--sandbox=never"])]
     assert b'"symbol":"main"' in one and all(other == one for other in others)
