@@ -425,6 +425,10 @@ def test_schema_lists_the_columns():
     assert run(".schema", "nothing").returncode == 3
     assert run(".schema nothing").returncode == 2
     assert run(".schema samples").stdout.decode() in listed
+    for name in ("samples", "stack_frames"):    # as in the examples of --help
+        assert run(".schema", name).stdout == run(f".schema {name}").stdout != b""
+    assert len({line.index("--") for line in listed.splitlines()
+                if re.match(r'    "file(_id)?"', line)}) == 1
 
 
 def test_a_prompt_at_a_terminal(tmp_path):

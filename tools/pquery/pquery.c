@@ -122,6 +122,7 @@ struct run {
 	const struct settings *s;
 	struct max_output max_output;
 	const char *sql;		/* NULL: from standard input */
+	char command[128];		/* `sql` with its argument, if that is an operand */
 	struct input *inputs;
 	size_t nr_inputs;
 	struct output out;
@@ -513,6 +514,15 @@ static bool is_sql(const char *operand)
 		access(operand, F_OK) != 0);
 }
 
+/* Returns whether an operand after a command is its argument, the name of a table. */
+static bool is_argument(const char *operand)
+{
+	size_t table;
+
+	return operand && access(operand, F_OK) != 0 &&
+	       (pc_table_find(operand, &table) || strcmp(operand, "stack_frames") == 0);
+}
+
 /* Sorts the operands. A command needs no input. */
 static enum cli_exit choose_inputs(struct run *run, char **operands)
 {
@@ -520,6 +530,10 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 
 	if (operands[0] && is_sql(operands[0]))
 		run->sql = *operands++;
+	if (run->sql && prompt_is_command(run->sql) && is_argument(operands[0])) {
+		snprintf(run->command, sizeof(run->command), "%s %s", run->sql, *operands++);
+		run->sql = run->command;
+	}
 	while (operands[n])
 		n++;
 	if (run->s->save && run->sql)

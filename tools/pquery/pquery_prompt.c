@@ -69,7 +69,7 @@ static enum cli_exit print_schema(const struct prompt *p, const char *name)
 		print(p, t->name);
 		print(p, " (    -- ");
 		print(p, t->doc);
-		print(p, "\n    \"file\" TEXT,                  -- name of the input; in * if "
+		print(p, "\n    \"file\" TEXT,                 -- name of the input; in * if "
 		      "there are several\n");
 		for (size_t k = 0; k < t->nr_columns; k++)
 			print_column(p, t, k);
