@@ -2,6 +2,8 @@
  * which the entry jumps. So it does not matter in which order a linker writes entries. */
 #include "image/plt.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -32,26 +34,56 @@ static bool get_relocation(Elf_Data *data, int i, uint32_t type, GElf_Rela *out)
 	return true;
 }
 
+static bool is_chosen_at_start(const struct plt *p, const GElf_Rela *r)
+{
+	switch (p->e->header.e_machine) {
+	case EM_X86_64:
+		return GELF_R_TYPE(r->r_info) == R_X86_64_IRELATIVE;
+	case EM_AARCH64:
+		return GELF_R_TYPE(r->r_info) == R_AARCH64_IRELATIVE;
+	default:	/* i386 has no addend */
+		return false;
+	}
+}
+
+/* Names a function that another one chooses when the program starts. The relocation only has that
+ * one's address: objdump and perf show it so. */
+static const char *name_chosen(const struct plt *p, const GElf_Rela *r)
+{
+	char name[32];
+	const int n = snprintf(name, sizeof(name), "*ABS*+0x%" PRIx64, (uint64_t)r->r_addend);
+
+	return pd_arena_text(p->names, name, (size_t)n);
+}
+
+static const char *name_target(const struct plt *p, const GElf_Rela *r, Elf_Data *symbols,
+			       const struct ps_names *names)
+{
+	const uint64_t index = GELF_R_SYM(r->r_info);
+	GElf_Sym sym;
+
+	if (is_chosen_at_start(p, r))
+		return name_chosen(p, r);
+	if (!symbols || !index || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym))
+		return NULL;
+	return ps_elf_name(names, sym.st_name);
+}
+
+/* A static program has only those of functions that are chosen. */
 static void read_relocations(struct plt *p, const struct ps_section *s)
 {
 	const uint32_t link = s->header.sh_link;
-	Elf_Data *data, *symbols;
-	struct ps_names names;
+	Elf_Data *data = ps_elf_section_data(p->e, s), *symbols = NULL;
+	struct ps_names names = { NULL, 0 };
 	GElf_Rela rela;
 
-	if (link >= p->e->nr_sections || p->e->sections[link].header.sh_type != SHT_DYNSYM)
-		return;
-	data = ps_elf_section_data(p->e, s);
-	symbols = ps_elf_section_data(p->e, &p->e->sections[link]);
-	names = ps_elf_names(p->e, p->e->sections[link].header.sh_link);
-	for (int i = 0; data && symbols && get_relocation(data, i, s->header.sh_type, &rela); i++) {
-		const uint64_t index = GELF_R_SYM(rela.r_info);
-		const char *name;
-		GElf_Sym sym;
+	if (link < p->e->nr_sections && p->e->sections[link].header.sh_type == SHT_DYNSYM) {
+		symbols = ps_elf_section_data(p->e, &p->e->sections[link]);
+		names = ps_elf_names(p->e, p->e->sections[link].header.sh_link);
+	}
+	for (int i = 0; data && get_relocation(data, i, s->header.sh_type, &rela); i++) {
+		const char *name = name_target(p, &rela, symbols, &names);
 
-		if (!index || index > INT32_MAX || !gelf_getsym(symbols, (int)index, &sym))
-			continue;
-		name = ps_elf_name(&names, sym.st_name);
 		if (name && name[0] && pd_map_add(&p->targets, rela.r_offset, (void *)name) < 0)
 			return;
 	}
@@ -125,6 +157,12 @@ static bool add_entry(struct plt *p, uint64_t start, uint64_t size, const char *
 	return true;
 }
 
+/* An x86 entry of 8 bytes: the jump, and what fills it up. */
+static bool is_short(struct pd_bytes code, size_t n)
+{
+	return n == 6 && code.size >= 8 && code.data[6] == 0x66 && code.data[7] == 0x90;
+}
+
 static void read_entries(struct plt *p, const struct ps_section *s, uint64_t step)
 {
 	const struct pd_bytes all = ps_elf_section_bytes(p->e, s);
@@ -140,7 +178,7 @@ static void read_entries(struct plt *p, const struct ps_section *s, uint64_t ste
 		n = aarch64 ? decode_aarch64(p, code, address, &word) :
 			      decode_x86(p, code, address, &word);
 		target = n ? pd_map_find(&p->targets, word) : NULL;
-		size = !aarch64 ? step : n == 12 ? 24 : 16;
+		size = aarch64 ? (n == 12 ? 24 : 16) : is_short(code, n) ? 8 : 16;
 		if (target && !add_entry(p, address, size < code.size ? size : code.size, target))
 			return;
 	}
@@ -152,10 +190,8 @@ static void read_section(struct plt *p, const struct ps_section *s)
 
 	if (p->e->header.e_machine == EM_AARCH64)
 		read_entries(p, s, 4);
-	else if (stated == 8 || (stated != 16 && !strcmp(s->name, ".plt.got")))
-		read_entries(p, s, 8);
 	else
-		read_entries(p, s, 16);
+		read_entries(p, s, stated == 16 ? 16 : 8);
 }
 
 static bool is_plt(const struct ps_section *s)

@@ -62,11 +62,24 @@ def plt(path):
                       output("readelf", "-SW", path))
     start, size = (int(small[1], 16), int(small[2], 16)) if small else (0, 0)
     for line in output("nm", "-D", "--synthetic", path).splitlines():
-        row = re.match(r"([0-9a-f]+) [TtWw] ([^@\s*]+)(@.*)?@plt$", line)
+        row = re.match(r"([0-9a-f]+) [TtWw] ([^@\s*]+|\*ABS\*\+0x[0-9a-f]+)(@.*)?@plt$", line)
         if row:
             address = int(row[1], 16)
             yield (address, 8 if start <= address < start + size else 16, 0, "GLOBAL", "PLT",
                    row[2] + "@plt")
+
+
+def plt_of_static(path):
+    """The same for a program in which nm finds none: objdump's jumps, each through a word that
+    readelf's relocations have. All entries are of one size."""
+    chosen_by = {int(at, 16): int(addend, 16) for at, addend in re.findall(
+        r"^([0-9a-f]+) .* R_X86_64_IRELATIV\S*\s+([0-9a-f]+)$", output("readelf", "-rW", path), re.M)}
+    code = output("objdump", "-d", "-j", ".plt", path)
+    jumps = [(int(at, 16), int(word, 16)) for at, word in re.findall(
+        r"^\s*([0-9a-f]+):.*jmp\s.*# ([0-9a-f]+)", code, re.M) if int(word, 16) in chosen_by]
+    for at, word in jumps:
+        yield (at, jumps[1][0] - jumps[0][0], 0, "GLOBAL", "PLT",
+               f"*ABS*+{chosen_by[word]:#x}@plt")
 
 
 def preference(symbol):
