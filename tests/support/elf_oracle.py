@@ -72,8 +72,9 @@ def plt(path):
 def plt_of_static(path):
     """The same for a program in which nm finds none: objdump's jumps, each through a word that
     readelf's relocations have. All entries are of one size."""
+    relocations = output("readelf", "-rW", path)
     chosen_by = {int(at, 16): int(addend, 16) for at, addend in re.findall(
-        r"^([0-9a-f]+) .* R_X86_64_IRELATIV\S*\s+([0-9a-f]+)$", output("readelf", "-rW", path), re.M)}
+        r"^([0-9a-f]+) .* R_X86_64_IRELATIV\S*\s+([0-9a-f]+)$", relocations, re.M)}
     code = output("objdump", "-d", "-j", ".plt", path)
     jumps = [(int(at, 16), int(word, 16)) for at, word in re.findall(
         r"^\s*([0-9a-f]+):.*jmp\s.*# ([0-9a-f]+)", code, re.M) if int(word, 16) in chosen_by]

@@ -259,6 +259,37 @@ def test_named_memory_has_jit_code(symbols, perf_shows):
         os.unlink(path)
 
 
+# --- files that travel by perf archive -----------------------------------------------------------
+
+def test_what_perf_archive_packed(stacks, perf, run_pdecode, tmp_path):
+    """Once unpacked, it has the files and the kernel's symbols."""
+    path, home, tree = (tmp_path / name for name in ("perf.data", "home", "tree"))
+    home.mkdir()
+    tree.mkdir()
+    app = shutil.copy(stacks, tmp_path / "app")
+    environ = os.environ | {"HOME": str(home), "PERF_BUILDID_DIR": str(home / ".debug")}
+    rights.need("events")
+    for command in (["record", "-q", "-e", "cpu-clock", "-F", "200", "-o", path, app, "deep"],
+                    ["archive", path]):
+        done = subprocess.run([perf, *command], env=environ, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, cwd=tmp_path)
+        if done.returncode or "not found" in done.stdout:
+            pytest.skip(f"no perf {command[0]} here: {done.stdout}")
+    packed, = tmp_path.glob("perf.data.tar.*")
+    os.unlink(app)
+    done = run_pdecode(["--symbols", "--debug-dir", packed, path])
+    assert done.returncode == 3 and f"tar xf {packed} -C DIR" in done.stderr.decode()
+    done = run_pdecode(["--symbols", "--debug-dir", tmp_path / "none", path])
+    assert done.returncode == 3 and b"No such file" in done.stderr
+    subprocess.run(["tar", "xf", packed, "-C", tree], check=True)
+    for options, expected in ((["--debug-dir", tree], {"spin"}), ([], {"NO_FILE"})):
+        done = run_pdecode(["-f", "jsonl", "--symbols", *options, path])
+        frames = [line["frames"][0] for line in map(json.loads, done.stdout.splitlines())
+                  if line.get("type") == "SAMPLE"]
+        assert {f.get("symbol", f.get("why")) for f in frames
+                if f.get("dso") == str(app)} == expected
+
+
 # --- 10 to 12 -----------------------------------------------------------------------------------
 
 def test_a_debug_file_with_another_checksum(program, symbols, perf_shows, tmp_path):

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,13 +87,37 @@ static bool is_there(const struct cli_tool *tool, const char *option, const char
 	return false;
 }
 
+/* An archive, as perf archive makes them, would have to be unpacked for each run. */
+static bool is_directory(const struct cli_tool *tool, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return true;
+	if (strstr(path, ".tar") && access(path, R_OK) == 0)
+		cli_error(tool, "--debug-dir %s: archives are unpacked first: mkdir DIR && "
+			  "tar xf %s -C DIR, then --debug-dir DIR", path, path);
+	else
+		cli_error(tool, "--debug-dir %s: %s", path,
+			  strerror(access(path, R_OK) == 0 ? ENOTDIR : errno));
+	return false;
+}
+
+static bool are_directories(const struct cli_tool *tool, const struct cli_list *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (!is_directory(tool, paths->items[i]))
+			return false;
+	return true;
+}
+
 enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 			      const struct symbol_settings *s)
 {
 	if (s->file && symbols_file_read(tool, s->file, &n->file) != CLI_OK)
 		return CLI_INPUT;
 	if (!is_there(tool, "sysroot", s->sysroot) || !is_there(tool, "kallsyms", s->kallsyms) ||
-	    !is_there(tool, "vmlinux", s->vmlinux))
+	    !is_there(tool, "vmlinux", s->vmlinux) || !are_directories(tool, &s->debug_dirs))
 		return CLI_INPUT;
 	n->opener.sysroot = s->sysroot;
 	n->opener.kallsyms = s->kallsyms;
