@@ -86,9 +86,9 @@ def mapped(path, recorded=None, pid=7, name=None):
                             name or str(path), sid=sid)
 
 
-def hit(*addresses, pid=7, misc=2):
+def hit(*addresses, pid=7, tid=None, misc=2):
     mark = KERNEL_MARK if misc == IN_KERNEL else USER_MARK
-    return sample(EVENT, misc, ip=addresses[0], pid=pid, tid=pid, time=9 * SECOND,
+    return sample(EVENT, misc, ip=addresses[0], pid=pid, tid=tid or pid, time=9 * SECOND,
                   callchain=[mark, *addresses])
 
 

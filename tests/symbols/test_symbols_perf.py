@@ -237,7 +237,7 @@ def test_a_thread_that_begins_after_its_leader_ended(program, symbols, perf_show
     records = [r.comm(7, 7, "app", sid=sid()), mapped(program),
                r.fork(7, 7, 8, 7, 2 * SECOND, sid=sid(2 * SECOND)),
                r.exit(7, 7, 7, 7, 3 * SECOND, sid=sid(3 * SECOND)),
-               r.fork(7, 7, 9, 8, 4 * SECOND, sid=sid(4 * SECOND, 7, 8)), hit(at)]
+               r.fork(7, 7, 9, 8, 4 * SECOND, sid=sid(4 * SECOND, 7, 8)), hit(at, tid=9)]
     check(perf_shows, symbols, [["outer"]], [["outer"]], records)
 
 
@@ -261,7 +261,7 @@ def test_named_memory_has_jit_code(symbols, perf_shows):
 
 # --- files that travel by perf archive -----------------------------------------------------------
 
-def test_what_perf_archive_packed(stacks, perf, run_pdecode, tmp_path):
+def test_files_that_perf_archive_packed(stacks, perf, run_pdecode, tmp_path):
     """Once unpacked, it has the files and the kernel's symbols."""
     path, home, tree = (tmp_path / name for name in ("perf.data", "home", "tree"))
     home.mkdir()
