@@ -7,16 +7,30 @@
 #include "table/hottest.h"
 #include "table/rows.h"
 
-enum { NAME_COLUMNS = 40, IMAGE_COLUMNS = 22, THREAD_COLUMNS = 18, NUMBER_COLUMNS = 18 };
+enum {
+	SHARES_COLUMNS = 20, NAME_COLUMNS = 40,
+	NAME_LEAST = 25,	/* on a terminal: other columns are left out before names are */
+	EIGHTHS = 8,		/* of a character of a bar */
+};
+
+/* How wide the columns are; 0: not there. */
+struct layout {
+	size_t samples, bar, name, image, thread;
+	uint64_t most;		/* value of the longest bar */
+};
+
+/* Blanks between columns, before each but the first. */
+static const char gap[] = "  ";
+
+static void fill(struct pp_out *out, size_t used, size_t columns)
+{
+	for (; used < columns; used++)
+		pp_put_text(out, " ");
+}
 
 static void put_column(struct pp_out *out, struct pd_bytes text, size_t columns)
 {
-	const bool is_cut = out->o.columns > 0;
-	size_t used = pp_put_name(out, text, is_cut ? columns : 0);
-
-	for (; used < columns; used++)
-		pp_put_text(out, " ");
-	pp_put_text(out, "  ");
+	fill(out, pp_put_name(out, text, out->o.columns ? columns : 0), columns);
 }
 
 /* perf's thresholds. */
@@ -35,32 +49,83 @@ static double share_of(uint64_t part, uint64_t all)
 /* Columns of a terminal for a key; 0: as many as are left. */
 static size_t columns_of(enum pp_key key)
 {
-	static const size_t columns[] = { 0, 0, IMAGE_COLUMNS, 16, 10, 10, 8, 24, 28, 24 };
+	static const size_t columns[] = { 0, 0, 22, 16, 10, 10, 8, 24, 28, 24 };
 
 	return (size_t)key < sizeof(columns) / sizeof(*columns) ? columns[key] : 0;
 }
 
-/* Columns of the names of functions. */
-static size_t name_columns(const struct pp_out *out)
+/* Returns the columns of the keys that have as many in each table, and of the gaps. */
+static size_t columns_of_keys(const struct pp_out *out)
 {
-	size_t others = NUMBER_COLUMNS + 12;
+	size_t columns = 0;
 
-	if (!out->o.keys[0])
-		others += IMAGE_COLUMNS + THREAD_COLUMNS;
 	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++)
-		others += columns_of(out->o.keys[i]) + 2;
-	return out->o.columns > others + NAME_COLUMNS ? out->o.columns - others : NAME_COLUMNS;
+		columns += columns_of(out->o.keys[i]) + (i ? sizeof(gap) - 1 : 0);
+	return columns;
+}
+
+static size_t add_gap(size_t columns)
+{
+	return columns ? columns + sizeof(gap) - 1 : 0;
+}
+
+/* Returns the columns of the longest name and sets l->most. */
+static size_t measure_rows(const struct pp_out *out, const struct pp_rows *rows, size_t shown,
+			   struct layout *l)
+{
+	size_t longest = NAME_LEAST;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct pp_row *r = &rows->items[i];
+		const size_t size = pp_strings_at(&out->p->strings, r->function->name).size;
+
+		longest = size > longest ? size : longest;
+		l->most = r->value > l->most ? r->value : l->most;
+	}
+	return longest;
+}
+
+/* On a terminal a line fits into its width: what matters least is left out first. */
+static struct layout lay_out(const struct pp_out *out, const struct pp_rows *rows, size_t shown)
+{
+	const bool has_keys = out->o.keys[0];
+	struct layout l = { .samples = 9, .bar = 8, .name = NAME_COLUMNS };
+	size_t *const steps[] = { &l.bar, &l.thread, &l.samples, &l.image };
+	size_t others, longest;
+
+	if (!has_keys) {
+		l.image = 22;
+		l.thread = 18;
+	}
+	if (!out->o.columns) {
+		l.bar = 0;
+		return l;
+	}
+	longest = measure_rows(out, rows, shown, &l);
+	for (size_t i = 0;; *steps[i++] = 0) {
+		others = SHARES_COLUMNS + add_gap(l.samples) + add_gap(l.bar) + add_gap(l.image) +
+			 add_gap(l.thread) + columns_of_keys(out);
+		if (others + NAME_LEAST <= out->o.columns || i == sizeof(steps) / sizeof(*steps))
+			break;
+	}
+	l.name = others + NAME_LEAST / 2 < out->o.columns ? out->o.columns - others :
+							     NAME_LEAST / 2;
+	l.name = l.name < longest || has_keys ? l.name : longest;
+	return l;
 }
 
 /* The last column is not filled up. */
-static void put_keys(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
+static void put_keys(struct pp_out *out, const struct layout *l, const struct pp_rows *rows,
+		     const struct pp_row *r)
 {
 	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++) {
 		const enum pp_key key = out->o.keys[i];
-		const size_t columns = columns_of(key) ? columns_of(key) : name_columns(out);
+		const size_t columns = columns_of(key) ? columns_of(key) : l->name;
 		const struct pd_bytes text = r ? pp_row_text(rows, r, key) :
 						 pp_bytes(pp_key_word(key));
 
+		if (i)
+			pp_put_text(out, gap);
 		if (i + 1 < PP_NR_KEYS && out->o.keys[i + 1])
 			put_column(out, text, columns);
 		else
@@ -69,9 +134,9 @@ static void put_keys(struct pp_out *out, const struct pp_rows *rows, const struc
 }
 
 /* Writes names that differ in their digits as one, "worker-* (3)", and of others the first. */
-static void put_threads(struct pp_out *out, const struct pp_line *line)
+static void put_threads(struct pp_out *out, const struct layout *l, const struct pp_line *line)
 {
-	const size_t columns = out->o.columns ? THREAD_COLUMNS - 5 : 0;
+	const size_t columns = out->o.columns ? l->thread - 5 : 0;
 	const bool is_one = line->nr_threads > 1 && !line->is_of_others;
 	struct pd_bytes name = { 0 };
 	char text[256];
@@ -88,26 +153,73 @@ static void put_threads(struct pp_out *out, const struct pp_line *line)
 		pp_printf(out, " +%" PRIu32, line->nr_threads - 1);
 }
 
-static void put_function(struct pp_out *out, const struct pp_row *r)
+static void put_function(struct pp_out *out, const struct layout *l, const struct pp_row *r)
 {
 	const struct pp_profile *p = out->p;
+	const struct pd_bytes image = r ? pp_image_text(p, r->function) : pp_bytes("image");
+	const struct pd_bytes name = r ? pp_strings_at(&p->strings, r->function->name) :
+					 pp_bytes("function");
 
-	put_column(out, pp_strings_at(&p->strings, r->function->name), name_columns(out));
-	put_column(out, pp_image_text(p, r->function), IMAGE_COLUMNS);
-	put_threads(out, r->line);
+	put_column(out, name, l->name);
+	if (l->image) {
+		pp_put_text(out, gap);
+		put_column(out, image, l->image);
+	}
+	if (!l->thread)
+		return;
+	pp_put_text(out, gap);
+	if (r)
+		put_threads(out, l, r->line);
+	else
+		pp_put_text(out, "thread");
 }
 
-static void put_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
+/* A bar is of the row's share of the largest value, so that rows compare at a glance. */
+static void put_bar(struct pp_out *out, const struct layout *l, uint64_t value)
+{
+	static const char *const parts[EIGHTHS] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	const size_t n = l->most ? (size_t)((double)value / (double)l->most *
+					    (double)(l->bar * EIGHTHS) + 0.5) : 0;
+	size_t used = n / EIGHTHS;
+
+	for (size_t i = 0; i < used; i++)
+		pp_put_text(out, "█");
+	pp_put_text(out, parts[n % EIGHTHS]);
+	fill(out, used + (n % EIGHTHS > 0), l->bar);
+}
+
+static void put_row(struct pp_out *out, const struct layout *l, const struct pp_rows *rows,
+		    const struct pp_row *r)
 {
 	const double self = share_of(r->self, r->all), total = share_of(r->total, r->all);
 	const char *color = color_of(out, out->o.sort == PP_SORT_SELF ? self : total);
+	const char *end = *color ? "\033[0m" : "";
 
-	pp_printf(out, "%s%6.1f %%  %6.1f %%%s  %9" PRIu64 "  ", color, self, total,
-		  *color ? "\033[0m" : "", r->line->self_samples);
+	pp_printf(out, "%s%6.1f %%  %6.1f %%%s  ", color, self, total, end);
+	if (l->samples)
+		pp_printf(out, "%9" PRIu64 "  ", r->line->self_samples);
+	if (l->bar) {
+		pp_put_text(out, color);
+		put_bar(out, l, r->value);
+		pp_printf(out, "%s  ", end);
+	}
 	if (out->o.keys[0])
-		put_keys(out, rows, r);
+		put_keys(out, l, rows, r);
 	else
-		put_function(out, r);
+		put_function(out, l, r);
+	pp_put_text(out, "\n");
+}
+
+static void put_head(struct pp_out *out, const struct layout *l, const struct pp_rows *rows)
+{
+	pp_put_text(out, "\n  self     total    ");
+	if (l->samples)
+		pp_put_text(out, "  samples  ");
+	fill(out, 0, add_gap(l->bar));
+	if (out->o.keys[0])
+		put_keys(out, l, rows, NULL);
+	else
+		put_function(out, l, NULL);
 	pp_put_text(out, "\n");
 }
 
@@ -115,25 +227,18 @@ static int put_table(struct pp_out *out, const struct pp_rows *rows)
 {
 	const size_t n = rows->lines.nr;
 	const size_t most = out->o.rows && out->o.rows < n ? out->o.rows : n;
+	const struct layout l = lay_out(out, rows, most);
 	struct pp_graphs graphs = { 0 };
 	int ret = out->o.graph ? pp_graphs_make(&graphs, out, &rows->lines) : 0;
 	size_t shown = 0;
 
-	pp_put_text(out, "\n  self     total      samples  ");
-	if (out->o.keys[0]) {
-		put_keys(out, rows, NULL);
-	} else {
-		put_column(out, pp_bytes("function"), name_columns(out));
-		put_column(out, pp_bytes("image"), IMAGE_COLUMNS);
-		pp_put_text(out, "thread");
-	}
-	pp_put_text(out, "\n");
+	put_head(out, &l, rows);
 	for (size_t i = 0; i < n && shown < most && !ret; i++) {
 		const struct pp_row *r = &rows->items[i];
 
 		if (share_of(r->value, r->all) * 100 < out->o.min_permyriad)
 			continue;
-		put_row(out, rows, r);
+		put_row(out, &l, rows, r);
 		shown++;
 		if (out->o.graph)
 			ret = pp_graphs_put(&graphs, out, r->line);

@@ -122,9 +122,9 @@ def opener(tmp_path):
 
 
 def test_open_shows_the_file_written(opener, recording, tmp_path):
-    assert opener("--open", recording) == (0, "perf.html ", "")
+    assert opener("--open", recording) == (0, f"{tmp_path}/perf.html ", "")
     assert b"<!DOCTYPE html>" in (tmp_path / "perf.html").read_bytes()
-    assert opener("--open", "-f", "svg", recording)[:2] == (0, "perf.svg ")
+    assert opener("--open", "-f", "svg", recording)[:2] == (0, f"{tmp_path}/perf.svg ")
     assert opener("--open", "-o", "a b.html", recording)[:2] == (0, "a b.html ")
     assert opener("--open", "-o", "-x.html", recording)[:2] == (0, "./-x.html ")
 
@@ -140,4 +140,4 @@ def test_open_is_not_for_failures_and_other_formats(opener, recording):
 def test_without_a_program_that_opens(opener, recording, tmp_path):
     status, opened, said = opener("--open", recording, path=str(tmp_path))
     assert (status, opened) == (4, None) and (tmp_path / "perf.html").exists()
-    assert said == "preport: perf.html is written, but xdg-open could not open it\n"
+    assert said == f"preport: {tmp_path}/perf.html is written, but xdg-open could not open it\n"

@@ -217,7 +217,8 @@ static void store_value(const struct parser *p, const struct given *g)
 		break;
 	case CLI_KIND_NUMBER:
 	case CLI_KIND_SIZE:
-		store_number(p, g);
+		if (g->value != o->bare || *o->bare)
+			store_number(p, g);
 		break;
 	case CLI_KIND_CHOICE:
 		store_choice(p, g);
@@ -235,6 +236,17 @@ static void store_value(const struct parser *p, const struct given *g)
 	}
 }
 
+/* Returns whether an argument can be the value of an option that may lack one. */
+static bool can_be_value(const struct cli_option *o, const char *arg)
+{
+	if (!arg || o->kind == CLI_KIND_NUMBER)
+		return arg && *arg && !arg[strspn(arg, "0123456789")];
+	for (size_t i = 0; o->choices[i]; i++)
+		if (strcmp(o->choices[i], arg) == 0)
+			return true;
+	return false;
+}
+
 /* The value is the next argument when the option needs one and it isn't attached. */
 static void read_value(struct parser *p, struct given *g)
 {
@@ -242,6 +254,10 @@ static void read_value(struct parser *p, struct given *g)
 
 	if (g->value || !cli_takes_value(g->option))
 		return;
+	if (g->option->bare && !can_be_value(g->option, p->argv[p->at])) {
+		g->value = g->option->bare;
+		return;
+	}
 	if (!p->argv[p->at])
 		exit(cli_usage(p->tool, "'%s' needs a value (%s)", g->spelled,
 			       cli_value(g->option, value, sizeof(value))));

@@ -62,7 +62,8 @@ struct cli_option {
 	const char *help;	/* lower case, no full stop; the default belongs here */
 	size_t offset, width;	/* of the field in the tool's settings */
 	const char *const *choices;
-	const char *bare;	/* OPTIONAL: the value when it is omitted */
+	const char *bare;	/* OPTIONAL: the value when it is omitted; NUMBER, CHOICE: the same,
+				 * NULL if it can't be, "" if the field stays as it is then */
 };
 
 #define CLI_MEMBER(S, f) (((struct S *)0)->f)
@@ -109,6 +110,13 @@ struct cli_option {
 #define CLI_CHOICE(c, n, v, S, f, list, text) \
 	{ .kind = CLI_KIND_CHOICE, .letter = c, .name = n, .value = v, .help = text, \
 	  .choices = list, CLI_AT(S, f, unsigned int) }
+/* The same two, but the next argument is the value only if it can be one; else it is b. */
+#define CLI_NUMBER_OR(c, n, v, S, f, b, text) \
+	{ .kind = CLI_KIND_NUMBER, .letter = c, .name = n, .value = v, .help = text, .bare = b, \
+	  CLI_AT_UNSIGNED(S, f) }
+#define CLI_CHOICE_OR(c, n, v, S, f, list, b, text) \
+	{ .kind = CLI_KIND_CHOICE, .letter = c, .name = n, .value = v, .help = text, \
+	  .choices = list, .bare = b, CLI_AT(S, f, unsigned int) }
 /* An option of similar tools that is refused with a reason.  Not in help. */
 #define CLI_REFUSED(c, n, reason) \
 	{ .kind = CLI_KIND_REFUSED, .letter = c, .name = n, .help = reason }

@@ -66,13 +66,13 @@ static void print_option(const struct cli_option *o, FILE *out)
 	fprintf(out, "\\fB\\-\\-%s", both ? "[no\\-]" : "");
 	print_text(o->name, out);
 	cli_value(o, value, sizeof(value));
-	fputs(optional ? "\\fR[=" : "\\fR", out);
+	fputs(optional ? "\\fR[=" : o->bare ? "\\fR [" : "\\fR", out);
 	if (value[0]) {
-		fputs(optional ? "\\fI" : " \\fI", out);
+		fputs(o->bare ? "\\fI" : " \\fI", out);
 		print_text(value, out);
 		fputs("\\fR", out);
 	}
-	fputs(optional ? "]\n" : "\n", out);
+	fputs(o->bare ? "]\n" : "\n", out);
 	print_line(o->help, out);
 }
 

@@ -77,7 +77,7 @@ const char *cli_spelling(const struct cli_option *o, char *buf, size_t size)
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
 	cli_value(o, value, sizeof(value));
 	snprintf(buf, size, "%s--%s%s%s%s%s", letter, both ? "[no-]" : "", o->name,
-		 optional ? "[=" : value[0] ? " " : "", value, optional ? "]" : "");
+		 optional ? "[=" : o->bare ? " [" : value[0] ? " " : "", value, o->bare ? "]" : "");
 	return buf;
 }
 

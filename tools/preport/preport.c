@@ -251,7 +251,7 @@ static size_t row_count(const struct run *run)
 {
 	const unsigned int height = is_for_terminal(run) ? run->window.ws_row : 0;
 
-	if (run->choices.s->rows != UNSET)
+	if (run->choices.s->rows != ROWS_UNSET)
 		return run->choices.s->rows;
 	return height > 16 && !run->choices.s->graph ? height - 8u : ROWS;
 }
@@ -482,8 +482,9 @@ static void start_viewer(struct run *run)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { .format = UNSET, .idle = UNSET, .rows = UNSET,
+	struct settings s = { .format = UNSET, .idle = UNSET, .rows = ROWS_UNSET,
 			      .layout = UNSET, .pager = true };
+	char file[OUTPUT_NAME_MAX];
 	char **operands = cli_parse(&preport, argc, argv, &s);
 	struct run base = { .choices.s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
 			    .symbols.opener = OPENER_CLOSED,
@@ -500,7 +501,7 @@ int main(int argc, char **argv)
 	}
 	run.choices.format = format_choose(s.format, !s.output && s.open ? "perf.html" : s.output);
 	if (!s.output && (s.open || isatty(STDOUT_FILENO)))
-		s.output = run.choices.format->file;
+		s.output = format_file(run.choices.format, run.in.path, file);
 	if (status == CLI_OK)
 		status = prepare(&run);
 	s.symbols.lines = s.lines || table_has_lines(&run.choices.table);

@@ -7,6 +7,8 @@
 #include "preport/preport_groups.h"
 #include "preport/preport_limits.h"
 
+enum { GRAPH_AUTO = PP_GRAPH_CALLEES + 1 };	/* the word after those of enum pp_graph */
+
 enum pp_state choices_state(const struct choices *c)
 {
 	const struct settings *s = c->s;
@@ -87,7 +89,7 @@ struct pp_write choices_write(const struct choices *c)
 	struct pp_write o = {
 		.size = sizeof(o), .format = c->format->format,
 		.measure = (enum pp_measure)s->weight, .sort = c->table.sort,
-		.graph = (enum pp_graph)s->graph,
+		.graph = c->graph,
 		.min_permyriad = (unsigned int)(c->percent_limit * 100 + 0.5),
 		.title = s->title, .theme = (enum pp_theme)s->theme, .view = choose_view(c),
 		.marks = c->marks, .labels = c->labels,
@@ -199,6 +201,8 @@ static enum cli_exit prepare_table(struct choices *c)
 		return status;
 	if (c->s->children)
 		c->table.sort = PP_SORT_TOTAL;
+	c->graph = c->s->graph != GRAPH_AUTO ? (enum pp_graph)c->s->graph :
+		   c->table.sort == PP_SORT_TOTAL ? PP_GRAPH_CALLEES : PP_GRAPH_CALLERS;
 	if (c->table.keys[0] && (!is_table || c->format->is_script || c->s->base))
 		return cli_usage(&preport, "'--sort' with columns is for -f top, csv and json, "
 				 "without '--base'");

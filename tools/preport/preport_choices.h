@@ -12,6 +12,7 @@ struct choices {
 	const struct format *format;
 	struct max_output max_output;
 	struct table table;
+	enum pp_graph graph;
 	struct pp_script script;
 	uint32_t groups;	/* of enum pp_group */
 	uint32_t marks;		/* of enum pp_mark */

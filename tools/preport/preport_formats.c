@@ -1,7 +1,9 @@
 /* preport_formats.c - what preport writes, and the names of outputs that select it. */
 #include "preport/preport_formats.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Programs that read such files know stacks only. */
 #define STACKS_END ".linux-perf.txt"
@@ -85,6 +87,26 @@ const struct format *format_choose(unsigned int word, const char *output)
 			return f;
 	}
 	return chosen;
+}
+
+/* Returns whether a path is of a descriptor, such as that of <(zcat perf.data.gz) in a shell. */
+static bool is_descriptor(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+const char *format_file(const struct format *f, const char *input, char name[OUTPUT_NAME_MAX])
+{
+	const int folder = (int)(last_part(input) - input);
+
+	if (!f->file || !folder || is_descriptor(input) ||
+	    folder >= OUTPUT_NAME_MAX - (int)strlen(f->file))
+		return f->file;
+	snprintf(name, OUTPUT_NAME_MAX, "%.*s", folder, input);
+	if (access(name, W_OK))
+		return f->file;
+	snprintf(name, OUTPUT_NAME_MAX, "%.*s%s", folder, input, f->file);
+	return name;
 }
 
 /* A name without either end leaves it to the format. */

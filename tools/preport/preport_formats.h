@@ -29,6 +29,13 @@ const struct format *format_choose(unsigned int word, const char *output);
 /* Returns whether a file of this name is compressed; it may be NULL. */
 enum pp_compression format_compression(const char *output);
 
+enum { OUTPUT_NAME_MAX = 4096 };
+
+/* Writes the name of a format's file beside the input, or in the current directory if the input is
+ * a stream or a descriptor, or files can't be made beside it. Returns it, or NULL if the format has
+ * none. */
+const char *format_file(const struct format *f, const char *input, char name[OUTPUT_NAME_MAX]);
+
 /* Returns the layout that was chosen, or if it is UNSET that of an output's name, which may be
  * NULL. */
 enum pp_layout format_layout(unsigned int chosen, const char *output);

@@ -9,7 +9,7 @@
 #include "preport/preport_table.h"
 
 static const char *const weights[] = { "period", "samples", NULL };
-static const char *const graphs[] = { "none", "callee", "caller", NULL };
+static const char *const graphs[] = { "none", "callee", "caller", "auto", NULL };
 static const char *const idles[] = { "keep", "drop", "only", NULL };
 static const char *const themes[] = { "system", "light", "dark", NULL };
 static const char *const likes[] = { "6.12", "6.1", NULL };
@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
 		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
 		   "events for Perfetto; script: each sample as text, like perf script; otlp: "
 		   "OpenTelemetry's profiles, of version 1.11 of its protocol, which may change. "
-		   "On a terminal most are written to a file, such as "
+		   "On a terminal most are written to a file beside the input, such as "
 		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
 		   "(default: by the name of the output, else top)"),
 	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
@@ -136,11 +136,15 @@ static const struct cli_option options[] = {
 		   "sym, srcline: a line for each combination (default: each function; event,comm "
 		   "if there are only tracepoints)"),
 	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
-	CLI_CHOICE('g', "graph", "callee|caller|none", settings, graph, graphs,
-		   "below each line of the table: callee: its callers; caller: its callees; as "
-		   "far as it has --percent-limit or 0.5 percent (default none)"),
-	CLI_NUMBER('n', "rows", "N", settings, rows,
-		   "at most N lines; 0: all (default: the terminal's height, else 40)"),
+	CLI_CHOICE_OR('g', "graph", "callee|caller|none|auto", settings, graph, graphs, "auto",
+		      "below each line of the table: callee: its callers; caller: its callees; "
+		      "auto, and -g alone: callers, with -s total callees; as far as it has "
+		      "--percent-limit or 0.5 percent (default none)"),
+	CLI_NUMBER_OR('n', "rows", "N", settings, rows, "",
+		      "at most N lines; 0: all (default: the terminal's height, else 40); -n "
+		      "alone changes nothing: in perf report it adds the column samples, which is "
+		      "always there"),
+	CLI_FLAG(0, "show-nr-samples", settings, shows_samples, "the same as -n alone"),
 	CLI_STRING(0, "percent-limit", "PERCENT", settings, percent_limit,
 		   "leave out smaller shares in top and tree, such as 0.5"),
 	CLI_CHOICE(0, "color", NULL, settings, color, colors,
@@ -174,8 +178,6 @@ static const struct cli_option options[] = {
 	CLI_REFUSED(0, "csv", "try -f csv"),
 	CLI_REFUSED(0, "json", "try -f json"),
 	CLI_REFUSED('t', "field-separator", "try -f csv"),
-	CLI_REFUSED(0, "show-nr-samples", "tables always have the samples; --weight samples has "
-		    "shares of them"),
 	CLI_REFUSED(0, "show-total-period", "-f csv and json have periods"),
 	CLI_REFUSED(0, "header-only", "try pdecode --header-only"),
 	CLI_REFUSED('D', "dump-raw-trace", "try pdecode"),

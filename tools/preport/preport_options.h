@@ -5,6 +5,8 @@
 #include "recording/filter.h"
 #include "recording/symbols.h"
 
+#define ROWS_UNSET (~0ul)
+
 struct settings {
 	const char *output, *max_output, *title, *sandbox, *sort;
 	struct symbol_settings symbols;
@@ -19,6 +21,7 @@ struct settings {
 	struct cli_list inputs, limits, groups;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
+	bool shows_samples;	/* which has no effect */
 	bool children, callers, inverted, heatmap, addrs, no_symbols, inlines, lines, verbose;
 };
 

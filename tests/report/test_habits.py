@@ -1,0 +1,83 @@
+"""Options as the users of perf report write them, and where files without -o go."""
+import os
+import subprocess
+
+import pytest
+
+from conftest import TIMEOUT, TOOLS
+from known_recording import EXEC, Recording, recording  # noqa: F401
+from profiles import preport
+from test_viewer import on_terminal
+
+
+def test_a_graph_without_a_word_has_the_callers_or_with_totals_the_callees(recording):
+    callers, callees = (preport("-g", word, recording) for word in ("callee", "caller"))
+    assert callers != callees
+    for options in (["-g"], ["--graph"], ["--graph=auto"], ["-g", "auto"]):
+        assert preport(*options, recording) == callers
+    total = preport("-s", "total", "-g", "caller", recording)
+    assert preport("-g", "-s", "total", recording) == total
+    assert preport("--children", "-g", recording) == total
+
+
+def test_the_number_of_samples_is_no_number_of_rows(recording):
+    whole, one = preport(recording), preport("-n", "1", recording)
+    for options in (["-n"], ["--show-nr-samples"], ["-n", "-s", "self"], ["-n", "1000"]):
+        assert preport(*options, recording) == whole
+    assert one == preport("-n1", recording) == preport("--rows=1", recording) != whole
+
+
+def test_ninety_nine_rows_are_a_number_like_others(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    for i in range(120):
+        it.sample(10 + i, 10, 1, 0x1000 + 8 * i)
+    (tmp_path / "x").write_bytes(it.file())
+    for rows in (98, 99, 100):
+        assert b"\n%d more functions" % (120 - rows) in preport("--addrs", "-n", rows,
+                                                                tmp_path / "x")
+
+
+@pytest.mark.parametrize("option, says", [
+    ("-nx", "'-n' needs a number, not 'x'"), ("--rows=", "'--rows' needs a number, not ''"),
+    ("-gx", "'-g' must be one of none|callee|caller|auto, not 'x'")])
+def test_an_attached_value_must_be_one(recording, option, says):
+    done = subprocess.run([TOOLS / "preport", option, recording], capture_output=True, text=True,
+                          timeout=TIMEOUT)
+    assert done.returncode == 2 and says in done.stderr and not done.stdout
+
+
+def test_a_file_without_a_name_is_beside_the_input(recording, tmp_path):
+    there, here = tmp_path / "there", tmp_path / "here"
+    for folder in (there, here):
+        folder.mkdir()
+    data = there / "perf.data"
+    data.write_bytes(recording.read_bytes())
+    assert f"wrote {there}/perf.html" in on_terminal("-f", "flamegraph", data, cwd=here)[1]
+    assert "wrote there/perf.pb.gz" in on_terminal("-f", "pprof", "there/perf.data",
+                                                   cwd=tmp_path)[1]
+    assert "wrote perf.svg" in on_terminal("-f", "svg", "perf.data", cwd=there)[1]
+    assert sorted(os.listdir(there)) == ["perf.data", "perf.html", "perf.pb.gz", "perf.svg"]
+    assert os.listdir(here) == []
+
+
+def test_a_file_is_here_if_none_can_be_beside_the_input(recording, tmp_path):
+    """Nobody can make files in a folder of /proc."""
+    with recording.open("rb") as data:
+        path = f"/proc/{os.getpid()}/fd/{data.fileno()}"
+        said = on_terminal("-f", "flamegraph", path, cwd=tmp_path)[1]
+    assert "wrote perf.html" in said and (tmp_path / "perf.html").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["-s", "total"], ["-s", "dso,sym"], ["-s", "comm,dso"]])
+def test_a_table_fits_into_the_terminal(recording, options):
+    for columns in (40, 60, 80, 100, 120, 200):
+        status, out = on_terminal("--no-pager", *options, recording, columns=columns)
+        rows = [line for line in out.split("\n") if "%    " in line[:14] or "total" in line[:20]]
+        assert status == 0 and len(rows) > 3 and max(map(len, rows)) <= max(columns, 62), out
+        head = rows[0].split()
+        assert ("thread" in head) == (columns >= 100 and options[1:] in ([], ["total"]))
+        if columns >= 120:
+            assert rows[1].count("█") == 8 and rows[1].count("█") > rows[-1].count("█")
+    assert "█" not in preport(*options, recording).decode()
