@@ -200,13 +200,16 @@ $(B)/libpdcolumns.a: $(COLUMNS_OBJ)
 # The page as a string: its parts joined, without comments, indentation and most blanks.
 PAGE := libprofile/page
 PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,data tree text colors draw time table search main)
-$(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS) scripts/squeeze-script Makefile
+PAGE_QUOTED := sed -e 's/^[[:blank:]]*//; s/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'
+$(B)/gen/page.c: $(PAGE)/page.html $(PAGE)/page.css $(PAGE_SCRIPTS) $(PAGE)/svg.js scripts/squeeze-script Makefile
 	@mkdir -p $(@D)
 	$(Q)awk -f scripts/squeeze-script $(PAGE_SCRIPTS) > $(@D)/page.js
+	$(Q)awk -f scripts/squeeze-script $(PAGE)/svg.js > $(@D)/svg.js
 	$(Q)sed 's/ *\([{}]\) */\1/g; s/\([:;,]\) /\1/g' $(PAGE)/page.css > $(@D)/page.css
 	$(Q)(echo '#include "page/page.h"'; echo 'const char pp_page[] ='; \
 		sed -e '/@STYLE@/{r $(@D)/page.css' -e 'd;}' -e '/@SCRIPT@/{r $(@D)/page.js' -e 'd;}' $< | \
-		sed 's/^[[:blank:]]*//; s/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/'; echo ';') > $@
+		$(PAGE_QUOTED); echo ';'; echo 'const char pp_svg_script[] ='; $(PAGE_QUOTED) $(@D)/svg.js; \
+		echo ';') > $@
 $(B)/obj/libprofile/page/page.o: $(B)/gen/page.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)

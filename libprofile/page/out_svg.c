@@ -1,8 +1,10 @@
-/* out_svg.c - a flame graph as a picture for documents: SVG without a script. */
+/* out_svg.c - a flame graph as a picture for documents: an SVG. Its script is for zoom and search,
+ * without it the picture is whole. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "encoding/out.h"
+#include "page/page.h"
 
 enum {
 	WIDTH = 1200, ROW = 17, MARGIN = 10, HEAD = 34, FOOT = 10,
@@ -190,6 +192,8 @@ int pp_write_svg(struct pp_out *out)
 	walk_frames(&d, put_frame, add_to_gap);
 	for (size_t row = 0; row <= d.deepest; row++)
 		end_gap(&d, row);
-	pp_put_text(out, "</svg>\n");
+	pp_put_text(out, "<script><![CDATA[\n");
+	pp_put_text(out, pp_svg_script);
+	pp_put_text(out, "]]></script>\n</svg>\n");
 	return 0;
 }

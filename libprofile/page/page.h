@@ -5,5 +5,6 @@
 #define PP_PAGE_DATA "@DATA@"	/* stands where the data goes */
 
 extern const char pp_page[];
+extern const char pp_svg_script[];	/* of a picture */
 
 #endif

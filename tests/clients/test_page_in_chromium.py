@@ -52,12 +52,9 @@ def recording(path, leaf=5, program="/bin/app"):
 
 
 @pytest.fixture
-def drive(tmp_path):
-    def go(data, steps, *options, link=""):
-        out = tmp_path / "page.html"
-        preport("-o", out, *options, data)
-        html = out.read_text().replace("</body>", DRIVER.replace("@STEPS@", steps))
-        out.write_text(html)
+def shown(tmp_path):
+    """Opens a file in chromium; what its script has put into data-result."""
+    def go(out, link=""):
         done = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
              "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -68,6 +65,17 @@ def drive(tmp_path):
         assert found, done.stdout[-2000:] + done.stderr[-2000:]
         return json.loads(found[1].replace("&quot;", '"').replace("&lt;", "<").replace(
             "&gt;", ">").replace("&amp;", "&"))
+    return go
+
+
+@pytest.fixture
+def drive(shown, tmp_path):
+    def go(data, steps, *options, link=""):
+        out = tmp_path / "page.html"
+        preport("-o", out, *options, data)
+        html = out.read_text().replace("</body>", DRIVER.replace("@STEPS@", steps))
+        out.write_text(html)
+        return shown(out, link)
     return go
 
 
@@ -431,3 +439,37 @@ def test_three_hundred_thousand_frames(drive, tmp_path):
         return [whole.count, boxes.length, base.total[0], text('found')];""", "--addrs")
     assert got[0] > 200_000 and 50 < got[1] < 50_000 and got[2] == 24000 * 50000
     assert "matched" in got[3]
+
+
+def test_a_picture_is_zoomed_and_searched(shown, tmp_path):
+    out = tmp_path / "x.svg"
+    preport("-o", out, recording(tmp_path / "perf.data"))
+    steps = """<script><![CDATA[
+        const all = [...document.querySelectorAll('g')], key = k => dispatchEvent(
+            new KeyboardEvent('keydown', { key: k }));
+        const at = start => all.find(g => g.textContent.startsWith(start)), work = at('[work]');
+        const widths = () => all.filter(g => g.style.display !== 'none').map(
+            g => Math.round(g.querySelector('rect').getAttribute('width')));
+        const labels = () => [...document.querySelectorAll('svg > text')].map(t => t.textContent);
+        const says = [widths()];
+        work.onclick();
+        says.push(widths(), at('[app]').style.opacity);
+        for (const query of ['[WORK', '/^.(leaf|work)/', '/(/', null]) {
+            window.prompt = () => query;
+            key('/');
+            says.push(labels().pop());
+        }
+        window.prompt = () => '[leaf';
+        key('/');
+        says.push(at('[leaf]').querySelector('rect').getAttribute('fill'));
+        key('Escape');
+        says.push(widths(), labels().pop(),
+                  at('[leaf]').querySelector('rect').getAttribute('fill') !== says[7]);
+        document.documentElement.dataset.result = JSON.stringify(says);
+    ]]></script></svg>"""
+    out.write_text(out.read_text().replace("</svg>", steps))
+    # the event, worker-1 and app; leaf and the two of work
+    whole = [1180, 1180, 1180, 590, 590, 590]
+    assert shown(out) == [
+        whole, [1180, 1180, 1180, 1180, 1180], "0.5", "50.00 % matched", "100.00 % matched",
+        "not a valid expression", "not a valid expression", "#ff6ac6", whole, "", True]

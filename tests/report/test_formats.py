@@ -101,6 +101,17 @@ def test_a_picture_of_many_frames_is_small(tmp_path):
     assert 100 < len(frames) <= 8000 and len(out) < 2_000_000 and b"#999999" in out
 
 
+def test_the_script_of_a_picture_does_not_depend_on_the_recording(recording, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "]]></script>", misc=EXEC)
+    it.sample(5, 10, 1, 0x1010)
+    (tmp_path / "x").write_bytes(it.file())
+    pictures = [preport("-f", "svg", *options, path) for path in (recording, tmp_path / "x")
+                for options in ([], ["--title=]]></script>"], ["--inverted"])]
+    assert len({picture.split(b"<script>")[1] for picture in pictures}) == 1
+    assert all(picture.count(b"]]>") == 1 and svg(picture) for picture in pictures)
+
+
 # --- formats with times ---------------------------------------------------------------------------
 
 LAST_NAMES = {"app_one": "renamed", "swapper": "[swapper/3]"}   # a track has its last name
