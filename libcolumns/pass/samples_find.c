@@ -114,6 +114,7 @@ static void find_entries(struct pc_columns *c, struct pc_samples *s, const struc
 	const bool has_chain = f->has & PD_HAS_CALLCHAIN;
 	const struct pd_numbers *chain = has_chain ? &f->callchain : &none;
 	const size_t n = locate(c, f), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
+	const struct pd_location *below = ip ? c->stack + 1 : c->stack;	/* NULL: no stack yet */
 	struct pc_entry *first, *to;
 
 	a->has_ip = n && is_at_ip(f, &c->stack[0]);
@@ -126,7 +127,7 @@ static void find_entries(struct pc_columns *c, struct pc_samples *s, const struc
 	if (a->has_ip)
 		*to++ = entry_at(c, &c->stack[0]);
 	if (has_chain)
-		to = make_entries(c, chain, c->stack + ip, n - ip, to, &a->depth);
+		to = make_entries(c, chain, below, n - ip, to, &a->depth);
 	s->entries.size += (size_t)(to - first) * sizeof(*to);
 }
 
