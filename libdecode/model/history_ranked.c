@@ -48,7 +48,8 @@ int pd_ranked_make(struct pd_history *h, struct pd_ranked *r,
 			r->items[ends[key >> 32]++] = key << 32 | rank;
 	}
 	for (size_t i = 0; i < PD_KEY_GROUPS; i++) {
-		pd_upper_halves_sort(r->items + begin, scratch, ends[i] - begin);
+		if (ends[i] - begin > 1)	/* most groups are empty */
+			pd_upper_halves_sort(r->items + begin, scratch, ends[i] - begin);
 		begin = ends[i];
 	}
 	pd_budget_free(&h->budget, scratch, r->nr * sizeof(*scratch));
