@@ -9,20 +9,23 @@
 #include "harness.h"
 #include "pd/profile.h"
 
-enum { SMALL = 1 << 18 };
+enum { SMALL = 1 << 18, LAST_FORMAT = PP_OTLP };
 
-/* How a profile is made, by the last byte of the input and its size. */
+/* How a profile is made, by the last two bytes of the input and its size, and what is written of
+ * it: one thing, so that a run is short. */
 struct choice {
 	uint64_t limit;
 	uint32_t groups;
 	enum pp_state state;
 	enum pp_shape_of { FROM_ROOT, SHORT, FOLDED_RECURSION, CUT } shape;
 	enum pp_measure measure;
+	enum pp_direction direction;
+	unsigned int written;	/* an enum pp_format; LAST_FORMAT + 1: text of each sample */
 };
 
 static struct choice choose(const uint8_t *data, size_t size)
 {
-	const unsigned int n = size ? data[size - 1] : 0;
+	const unsigned int n = size ? data[size - 1] : 0, m = size > 1 ? data[size - 2] : 0;
 
 	return (struct choice){
 		.limit = size % 5 == 4 ? SMALL : FUZZ_MEMORY,
@@ -30,6 +33,8 @@ static struct choice choose(const uint8_t *data, size_t size)
 		.state = (enum pp_state)(size % 3),
 		.shape = (enum pp_shape_of)(n >> 5 & 3),
 		.measure = n & 0x80 ? PP_BY_SAMPLES : PP_BY_PERIOD,
+		.direction = m & 1 ? PP_FROM_LEAF : PP_FROM_ROOT,
+		.written = m / 2 % (LAST_FORMAT + 2),
 	};
 }
 
@@ -78,13 +83,13 @@ static bool fill(struct pp_profile *p, struct pd_bytes in)
 }
 
 static struct pp_profile *make(const struct choice *c, const struct pd_history *h,
-			       enum pp_direction direction, struct pd_bytes in)
+			       struct pd_bytes in)
 {
 	const struct pp_options *o = PP_OPTIONS(.history = h, .memory_limit = c->limit,
 						.groups = c->groups, .state = c->state,
 						.keep = PP_KEEP_WHAT_FITS);
 	const struct pp_shape *shape = PP_SHAPE(
-		.idle = PP_IDLE_DROP, .cut = PP_CUT_SHOWN, .direction = direction,
+		.idle = PP_IDLE_DROP, .cut = PP_CUT_SHOWN, .direction = c->direction,
 		.unnamed = PP_UNNAMED_ADDRESS, .max_depth = c->shape == SHORT ? 3 : 0,
 		.recursion = c->shape == FOLDED_RECURSION ? PP_RECURSION_FOLDED : PP_RECURSION_KEPT,
 		.cut_after = c->shape == CUT ? "*0*" : NULL);
@@ -153,19 +158,27 @@ static void check_folded(struct pp_profile *p, const struct choice *c)
 	fuzz_free(&again);
 }
 
-static void write_all(struct pp_profile *p, const struct choice *c)
+static void check_format(struct pp_profile *p, const struct choice *c, enum pp_format format)
 {
-	for (int format = PP_FOLDED; format <= PP_CHROME; format++) {
-		struct fuzz_bytes out = { NULL, 0, 0 };
-		const bool is_json = format == PP_JSON || format == PP_SPEEDSCOPE ||
-				     format == PP_CHROME;
-		const int ret = write_one(p, c, (enum pp_format)format, &out);
-		const char *fault = is_json && !ret && out.size ?
-			fuzz_json_fault((const char *)out.data, out.size) : NULL;
+	struct fuzz_bytes out = { NULL, 0, 0 };
+	const bool is_json = format == PP_JSON || format == PP_SPEEDSCOPE || format == PP_CHROME;
+	const int ret = write_one(p, c, format, &out);
+	const char *fault = is_json && !ret && out.size ?
+		fuzz_json_fault((const char *)out.data, out.size) : NULL;
 
-		FUZZ_ASSERT(!fault, "format %d: %s", format, fault);
-		fuzz_free(&out);
-	}
+	FUZZ_ASSERT(!fault, "format %d: %s", (int)format, fault);
+	fuzz_free(&out);
+}
+
+static void write_profile(const struct choice *c, const struct pd_history *h, struct pd_bytes in)
+{
+	struct pp_profile *p = make(c, h, in);
+
+	if (p && c->written == PP_FOLDED)
+		check_folded(p, c);
+	else if (p)
+		check_format(p, c, (enum pp_format)c->written);
+	pp_free(p);
 }
 
 static void write_script(const struct choice *c, const struct pd_history *h, struct pd_bytes in)
@@ -201,17 +214,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_ASSERT(h, "no history");
 	bytes = learn(h, in);
-	for (int direction = PP_FROM_ROOT; direction <= PP_FROM_LEAF; direction++) {
-		struct pp_profile *p = make(&c, h, (enum pp_direction)direction, in);
-
-		if (!p)
-			continue;
-		check_folded(p, &c);
-		if (direction == PP_FROM_ROOT)
-			write_all(p, &c);
-		pp_free(p);
-	}
-	write_script(&c, h, in);
+	if (c.written > LAST_FORMAT)
+		write_script(&c, h, in);
+	else
+		write_profile(&c, h, in);
 	fuzz_check_time(from, 5 * (size + bytes));
 	pd_history_free(h);
 	return 0;

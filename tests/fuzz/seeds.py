@@ -2,7 +2,8 @@
 """seeds.py PDECODE DIRECTORY: what the fuzz targets start from, made of the fixtures and the
 catalogue of layouts.
 
-    DIRECTORY/data      files, some of them compressed as a whole: for the other targets
+    DIRECTORY/data      files, each also with two bytes after its end, which choose what a target
+                        does with it; some compressed as a whole: for the other targets
     DIRECTORY/json      their JSON Lines: for fuzz_encode
     DIRECTORY/feature   feature sections, with the two bytes that fuzz_feature wants before them
     DIRECTORY/image     small ELF files of several kinds: for fuzz_image
@@ -269,6 +270,8 @@ def main():
                     struct.pack("<H", RAW) + text + bytes(range(RAW)))
             if len(data) < SMALL:
                 put(directory, "data", name, data)
+                choice = random.Random(name).randbytes(2)
+                put(directory, "data", f"{name}.chosen", data + choice)
                 for kind, packed in packings(data) if name in PACKED else ():
                     put(directory, "data", f"{name}.{kind}", packed)
                 lines = subprocess.run([pdecode, "-f", "jsonl", "--blobs", "full", path],
