@@ -47,8 +47,10 @@ const char *pp_group_name(enum pp_group group, const struct pd_history *h, struc
 	case PP_GROUP_CGROUP:
 		return cgroup_of(h, pd_reader_record(r, sample), text);
 	case PP_GROUP_COMM:
+		if (task->comm)
+			return task->comm;
 		snprintf(text, PP_GROUP_TEXT, ":%d", task->tid);
-		return task->comm ? task->comm : text;
+		return text;
 	case PP_GROUP_PID:
 		put_number(text, "pid", task->pid, task->machine_pid);
 		return text;
