@@ -96,8 +96,8 @@ def _identities(raw, part):
     return [(objects.identity(raw, item.key), item) for item in part]
 
 
-def _convert_part(raw, store, shards, part):
-    return [convert(raw, item, file_id, store, shards) for file_id, item in part]
+def _convert_part(raw, store, shards, weight, part):
+    return [convert(raw, item, file_id, store, shards, weight) for file_id, item in part]
 
 
 def _first_of_each(found, known):
@@ -109,14 +109,15 @@ def _first_of_each(found, known):
     return list(first.items())
 
 
-def convert_all(raw, store, folder="", shards=SHARDS, limit=objects.PART_BYTES, run=map):
+def convert_all(raw, store, folder="", shards=SHARDS, limit=objects.PART_BYTES, run=map,
+                weight=1.0):
     """Converts what is new in a folder of `raw`, each content once. `run` is map, or a function
-    that does the same elsewhere. Returns the rows of `files`."""
+    that does the same elsewhere; `weight` as for convert(). Returns the rows of `files`."""
     parts = objects.split(objects.find(raw, folder), limit)
     found = [pair for pairs in run(functools.partial(_identities, raw), parts) for pair in pairs]
     known = {file_id for file_ids in converted(store).values() for file_id in file_ids}
     new = _first_of_each(found, known)
     file_ids = {item: file_id for file_id, item in new}
     work = [[(file_ids[item], item) for item in part] for part in objects.split(file_ids, limit)]
-    return [row for rows in run(functools.partial(_convert_part, raw, store, shards), work)
-            for row in rows]
+    convert_part = functools.partial(_convert_part, raw, store, shards, weight)
+    return [row for rows in run(convert_part, work) for row in rows]

@@ -186,6 +186,21 @@ def test_a_later_recording_makes_a_new_generation_of_its_hour(fleet, tmp_path):
     assert pointers == {"hour=13": 1, "hour=14": 2}
 
 
+def test_the_weight_is_that_of_the_job(run, tmp_path):  # noqa: F811
+    """Hosts that record 1 % of the time: each recording stands for 100."""
+    raw, store = tmp_path / "raw", tmp_path / "store"
+    for folder in (raw, store):
+        folder.mkdir()
+    shutil.copy(FIXTURES / "perf" / "59-lost.data", raw)
+    program = """
+import sys
+from perfdata_fleet import convert, objects
+raw, store = map(objects.open_store, sys.argv[1:])
+print([row["weight"] for row in convert.convert_all(raw, store, weight=100.0)])
+"""
+    assert run(program, raw, store, modules=[FLEET]).strip() == "[100.0]"
+
+
 def test_parts_are_of_a_size(run):  # noqa: F811
     """64 MB of input for each task; a larger recording is a part of its own."""
     program = """
