@@ -13,7 +13,7 @@ static struct pc_parquet *file_of(struct pc_group_writer *w, const struct pc_bat
 	return NULL;
 }
 
-static int write_group(struct pc_group_writer *w, const struct pc_batch *b)
+static int write_group(struct pc_group_writer *w, struct pc_batch *b)
 {
 	struct pc_parquet *file = file_of(w, b);
 

@@ -21,6 +21,7 @@ int pc_parquet_begin(struct pc_parquet *p)
 {
 	p->groups.budget = p->page.budget = p->packed.budget = p->numbers.budget =
 		p->indices.budget = p->values.budget = p->budget;
+	pc_row_order_init(&p->order, p->budget);
 	return pc_parquet_write(p, magic, sizeof(magic));
 }
 
@@ -32,6 +33,7 @@ void pc_parquet_free(struct pc_parquet *p)
 	pd_buf_free(&p->numbers);
 	pd_buf_free(&p->indices);
 	pd_buf_free(&p->values);
+	pc_row_order_free(&p->order);
 }
 
 /* Lists of structs have no values of their own. */
@@ -49,13 +51,15 @@ static size_t nr_leaves(const struct pc_parquet *p)
 	return n;
 }
 
-int pc_parquet_group(struct pc_parquet *p, const struct pc_batch *b)
+int pc_parquet_group(struct pc_parquet *p, struct pc_batch *b)
 {
 	struct pc_thrift t = { .to = &p->groups };
 	const uint64_t start = p->written;
 
 	if (!b->rows || p->error)
 		return p->error;
+	if (pc_order_rows(&p->order, b))
+		return p->error = -1;
 	pc_thrift_list(&t, 1, PC_THRIFT_STRUCT, nr_leaves(p));
 	for (size_t i = 0; i < b->table->nr_columns && !p->error; i++)
 		if (is_leaf(p, i))

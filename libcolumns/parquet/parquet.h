@@ -4,6 +4,7 @@
 
 #include <zstd.h>
 
+#include "parquet/row_order.h"
 #include "tables/batch.h"
 
 /* Must be zero-initialized, except for the members up to `compressor`. */
@@ -19,13 +20,14 @@ struct pc_parquet {
 	size_t nr_groups;
 	struct pd_buf groups;		/* their metadata */
 	struct pd_buf page, packed, values;	/* of the page that is made */
+	struct pc_row_order order;
 	struct pd_buf numbers, indices;	/* of the column's dictionary; uint32_t: of its values */
 	int error;			/* what `write` returned if not 0; -1: no memory */
 };
 
 /* These return p->error. */
 int pc_parquet_begin(struct pc_parquet *p);
-int pc_parquet_group(struct pc_parquet *p, const struct pc_batch *b);
+int pc_parquet_group(struct pc_parquet *p, struct pc_batch *b);	/* puts its rows in order */
 int pc_parquet_end(struct pc_parquet *p);
 void pc_parquet_free(struct pc_parquet *p);
 

@@ -50,6 +50,11 @@ def of_type(lines, *types):
     return [line for line in lines if line["kind"] == "record" and line["type"] in types]
 
 
+def by_cpu(samples):
+    """In the order that the rows of many have."""
+    return sorted(samples, key=lambda one: (one.get("cpu") or 0, one.get("time") or 0))
+
+
 def as_entry(entry):
     return int(entry, 16) if entry.startswith("0x") else entry
 
@@ -57,9 +62,9 @@ def as_entry(entry):
 # --- the same facts as in the JSON ----------------------------------------------------------------
 
 def test_samples_are_those_of_the_json(data_file, tables, decode_lines):
-    have = rows(tables(data_file.path)["samples"])
+    have = by_cpu(rows(tables(data_file.path)["samples"]))
     lines = decode_lines(data_file.path, "--resolve")
-    samples = of_type(lines, "SAMPLE")
+    samples = by_cpu(of_type(lines, "SAMPLE"))
     cgroups = {line["id"]: line["path"] for line in of_type(lines, "CGROUP")
                if "id" in line and "path" in line}
     assert len(have) == len(samples)
