@@ -183,6 +183,7 @@ def test_short_copies_are_a_doubt_of_preport_from_one_percent_on(machine, whole,
 
 def test_without_the_file_only_the_address_is_known(machine):
     stack = machine.sample(machine.usual())
+    assert machine.chains(stack, options=["--unverified", "no"]) == [("MISMATCH", USUAL[:1])]
     machine.image.rename(machine.image.with_name("other"))
     assert machine.chains(stack) == [("NO_FILE", USUAL[:1])]
     machine.image.write_bytes(b"\x7fELF no more")

@@ -1,0 +1,91 @@
+"""Each reason that a frame without a name can have, as a user meets it."""
+import lzma
+import os
+import subprocess
+import zlib
+
+import pytest
+
+from perfdata import records as r
+from perfdata.sample import sample, sample_id
+from test_symbols import (BASE, EVENT, IN_KERNEL, KERNEL, SECOND, code_of, hit, mapped, reason)
+from test_symbols import program as program_fixture
+from test_symbols import symbols as symbols_fixture
+from test_symbols_containers import namespaces_of, own_namespace
+from test_symbols_modules import MODULE, NAME
+
+program, symbols = program_fixture, symbols_fixture     # fixtures
+IN_HYPERVISOR, HYPERVISOR_MARK = 3, 2**64 - 32
+XZ_BLOCK, XZ_DICTIONARY = 12, 16    # offsets of the first block's header, and in it (flags, filter)
+
+
+def sid(when=1):
+    return sample_id(EVENT, pid=7, tid=7, time=when)
+
+
+def kernel(address, pgoff):
+    return r.mmap(-1, 0, address, 0x1000000, pgoff, "[kernel.kallsyms]_text", misc=IN_KERNEL,
+                  sid=sample_id(EVENT))
+
+
+def anonymous(name):
+    return r.mmap2(7, 7, 0x10000, 0x1000, 0x10000, 0, 0, 0, 0, 7, 2, name, sid=sid())
+
+
+@pytest.mark.parametrize("word, records", [
+    ("NO_MAP", [anonymous("//anon"), hit(0x99)]),
+    ("MAPS_LOST", [anonymous("//anon"), r.lost(1, 3, sid=sid(2)), hit(0x99)]),
+    ("NO_PID", [anonymous("//anon"), hit(0x99, pid=8)]),
+    ("JIT_NO_MAP", [anonymous("//anon"), hit(0x10010)]),
+    ("NO_FILE", [anonymous("/nowhere/app"), hit(0x10010)]),
+    ("KPTR_RESTRICT", [kernel(0, 0), hit(KERNEL, misc=IN_KERNEL)]),
+    ("NO_KERNEL", [kernel(KERNEL, KERNEL), hit(KERNEL, misc=IN_KERNEL)]),
+    ("HYPERVISOR", [sample(EVENT, IN_HYPERVISOR, ip=KERNEL, pid=7, tid=7, time=9 * SECOND,
+                           callchain=[HYPERVISOR_MARK, KERNEL])]),
+    ("FOREIGN_NAMESPACE", [own_namespace(), namespaces_of(7, 0xFEEDBEEF),
+                           anonymous("/nowhere/app"), hit(0x10010)]),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_words_of_the_recording(word, records, symbols):
+    assert reason(symbols, records) == word
+
+
+def test_another_build(program, symbols):
+    assert reason(symbols, [mapped(program, bytes(range(20))), hit(BASE + 0x1000)]) == "MISMATCH"
+
+
+def test_no_symbol_there(program, symbols):
+    """The rest of the last page of the code has none."""
+    offset, address, size = code_of(program)
+    end = BASE + (address + size + 0xfff & ~0xfff) - 1
+    assert reason(symbols, [mapped(program), hit(end)]) == "NO_SYMBOL"
+
+
+def test_a_stripped_program(symbols, tmp_path):
+    path = tmp_path / "app"
+    path.with_suffix(".c").write_text("void _start(void) { for (;;); }\n")
+    subprocess.run(["gcc", "-nostdlib", "-static", "-s", "-fno-asynchronous-unwind-tables",
+                    "-o", path, path.with_suffix(".c")], check=True)
+    records = [mapped(path), hit(BASE + code_of(path)[1])]
+    assert reason(symbols, records) == "NO_SYMBOLS"
+
+
+def large_dictionary(packed):
+    """The same with a dictionary of 4 GiB, which takes that much memory to unpack."""
+    size = (packed[XZ_BLOCK] + 1) * 4
+    header = bytearray(packed[XZ_BLOCK:XZ_BLOCK + size - 4])
+    header[XZ_DICTIONARY - XZ_BLOCK] = 40
+    return (packed[:XZ_BLOCK] + bytes(header) + zlib.crc32(header).to_bytes(4, "little") +
+            packed[XZ_BLOCK + size:])
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("word, change", [
+    ("NOT_ELF", bytes), ("BAD_FILE", lambda packed: packed[:-20]), ("LIMIT", large_dictionary)],
+    ids=lambda value: value if isinstance(value, str) else "")
+def test_words_of_a_packed_module(word, change, symbols, tmp_path):
+    path = tmp_path / f"{NAME[1:]}.xz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(change(lzma.compress(os.urandom(5000) + b"text" * 1000)))
+    records = [r.mmap(-1, 0, MODULE, 0x8000, 0, NAME, misc=IN_KERNEL, sid=sample_id(EVENT)),
+               hit(MODULE, misc=IN_KERNEL)]
+    assert reason(symbols, records, "--sysroot", tmp_path) == word
