@@ -1,10 +1,9 @@
 # `make help` lists the targets and the variables.
 
 VERSION := 0.1.0
-SONAME := libdecode.so.0
-SYM_SONAME := libpdsymbols.so.0
-PROFILE_SONAME := libpdprofile.so.0
-COLUMNS_SONAME := libpdcolumns.so.0
+LIBRARY_NAMES := libdecode libpdsymbols libpdprofile libpdcolumns
+# The number in the names of the shared libraries, which changes with their interfaces:
+ABI := 0
 
 TOOLS := pdecode pencode prepair preport pquery
 # pkg-config names.  The library and whatever is linked with it:
@@ -137,7 +136,7 @@ EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)
 ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c)) \
 	$(EXTENSION_OBJ) $(PYTHON_OBJ)
 BINARIES := $(addprefix $(B)/,$(PROGRAMS) $(RECORDER))
-LIBRARIES := $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,$(B)/$(l).a $(B)/$(l).so)
+LIBRARIES := $(foreach l,$(LIBRARY_NAMES),$(B)/$(l).a $(B)/$(l).so)
 EXTENSION := $(B)/perfdata.so
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SRC))
 EXPORT_MAP := $(wildcard libdecode/libdecode.map)
@@ -222,30 +221,21 @@ $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a $(B
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
+comma := ,
+shared_library = $(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(@F).$(ABI) \
+	$(addprefix -Wl$(comma)--version-script=,$(filter %.map,$^)) -o $@ $(filter %.o %.so,$^) $(1) && ln -sf $(@F) $@.$(ABI)
 $(B)/libdecode.so: $(LIB_OBJ) $(EXPORT_MAP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(SONAME) \
-		$(addprefix -Wl$(comma)--version-script=,$(EXPORT_MAP)) -o $@ $(LIB_OBJ) $(LIB_LIBS)
-	$(Q)ln -sf $(@F) $(B)/$(SONAME)
-comma := ,
-
+	$(Q)$(call shared_library,$(LIB_LIBS))
 $(B)/libpdsymbols.so: $(SYM_OBJ) $(SYM_BASE) $(B)/libdecode.so $(SYM_MAP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(SYM_SONAME) \
-		$(addprefix -Wl$(comma)--version-script=,$(SYM_MAP)) -o $@ $(SYM_OBJ) $(SYM_BASE) $(B)/libdecode.so $(SYM_LIBS)
-	$(Q)ln -sf $(@F) $(B)/$(SYM_SONAME)
-
+	$(Q)$(call shared_library,$(SYM_LIBS))
 $(B)/libpdprofile.so: $(PROFILE_OBJ) $(PROFILE_BASE) $(B)/libdecode.so $(PROFILE_MAP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(PROFILE_SONAME) \
-		$(addprefix -Wl$(comma)--version-script=,$(PROFILE_MAP)) -o $@ $(PROFILE_OBJ) $(PROFILE_BASE) $(B)/libdecode.so $(PROFILE_LIBS)
-	$(Q)ln -sf $(@F) $(B)/$(PROFILE_SONAME)
-
+	$(Q)$(call shared_library,$(PROFILE_LIBS))
 $(B)/libpdcolumns.so: $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS_MAP)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(filter-out $(STATIC),$(ALL_LDFLAGS)) -shared $(if $(SANITIZE),,-Wl,-z,defs) -Wl,-soname,$(COLUMNS_SONAME) \
-		$(addprefix -Wl$(comma)--version-script=,$(COLUMNS_MAP)) -o $@ $(COLUMNS_OBJ) $(COLUMNS_BASE) $(B)/libdecode.so $(COLUMNS_LIBS)
-	$(Q)ln -sf $(@F) $(B)/$(COLUMNS_SONAME)
+	$(Q)$(call shared_library,$(COLUMNS_LIBS))
 
 # Self-contained: SQLite's functions come from the program that loads it.
 $(EXTENSION): $(EXTENSION_OBJ) $(B)/libpdcolumns.a $(B)/libdecode.a sqlite/perfdata.map
@@ -489,20 +479,13 @@ install: all
 	$(Q)install -d $(foreach d,$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR)/pd $(MANDIR)/man1 \
 		$(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$(d)')
 	$(Q)install -m 644 libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h libcolumns/include/pd/*.h '$(DESTDIR)$(INCLUDEDIR)/pd'
-	$(Q)install -m 644 $(B)/libdecode.a $(B)/libpdsymbols.a $(B)/libpdprofile.a $(B)/libpdcolumns.a '$(DESTDIR)$(LIBDIR)'
+	$(Q)install -m 644 $(LIBRARY_NAMES:%=$(B)/%.a) '$(DESTDIR)$(LIBDIR)'
 	$(Q)install -m 755 $(EXTENSION) '$(DESTDIR)$(LIBDIR)'
-	$(Q)install -m 755 $(B)/libdecode.so '$(DESTDIR)$(LIBDIR)/libdecode.so.$(VERSION)'
-	$(Q)ln -sf libdecode.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
-	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libdecode.so'
-	$(Q)install -m 755 $(B)/libpdsymbols.so '$(DESTDIR)$(LIBDIR)/libpdsymbols.so.$(VERSION)'
-	$(Q)ln -sf libpdsymbols.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SYM_SONAME)'
-	$(Q)ln -sf $(SYM_SONAME) '$(DESTDIR)$(LIBDIR)/libpdsymbols.so'
-	$(Q)install -m 755 $(B)/libpdprofile.so '$(DESTDIR)$(LIBDIR)/libpdprofile.so.$(VERSION)'
-	$(Q)ln -sf libpdprofile.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(PROFILE_SONAME)'
-	$(Q)ln -sf $(PROFILE_SONAME) '$(DESTDIR)$(LIBDIR)/libpdprofile.so'
-	$(Q)install -m 755 $(B)/libpdcolumns.so '$(DESTDIR)$(LIBDIR)/libpdcolumns.so.$(VERSION)'
-	$(Q)ln -sf libpdcolumns.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/$(COLUMNS_SONAME)'
-	$(Q)ln -sf $(COLUMNS_SONAME) '$(DESTDIR)$(LIBDIR)/libpdcolumns.so'
+	$(Q)set -e; cd '$(DESTDIR)$(LIBDIR)'; for l in $(LIBRARY_NAMES); do \
+		install -m 755 '$(abspath $(B))'/$$l.so $$l.so.$(VERSION); \
+		ln -sf $$l.so.$(VERSION) $$l.so.$(ABI); \
+		ln -sf $$l.so.$(ABI) $$l.so; \
+	done
 	$(Q)umask 022 && $(call pc,$(LIB_PACKAGES),$(LIB_PLAIN)) \
 		libdecode/libdecode.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/libdecode.pc'
 	$(Q)umask 022 && $(call pc,$(SYM_PACKAGES),$(SYM_PLAIN)) \
@@ -526,7 +509,7 @@ uninstall:
 	$(Q)rm -f $(foreach t,$(PROGRAMS) $(RECORDER),'$(DESTDIR)$(BINDIR)/$(t)' \
 		'$(DESTDIR)$(MANDIR)/man1/$(t).1' '$(DESTDIR)$(BASHDIR)/$(t)' \
 		'$(DESTDIR)$(ZSHDIR)/_$(t)' '$(DESTDIR)$(FISHDIR)/$(t).fish')
-	$(Q)rm -f '$(DESTDIR)$(LIBDIR)/$(notdir $(EXTENSION))' $(foreach l,libdecode libpdsymbols libpdprofile libpdcolumns,'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
+	$(Q)rm -f '$(DESTDIR)$(LIBDIR)/$(notdir $(EXTENSION))' $(foreach l,$(LIBRARY_NAMES),'$(DESTDIR)$(LIBDIR)'/$(l).a '$(DESTDIR)$(LIBDIR)'/$(l).so* \
 		'$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc') \
 		$(patsubst %,'$(DESTDIR)$(INCLUDEDIR)/pd/%', \
 			$(notdir $(wildcard libdecode/include/pd/*.h libsymbols/include/pd/*.h libprofile/include/pd/*.h libcolumns/include/pd/*.h)))

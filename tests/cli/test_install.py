@@ -12,12 +12,11 @@ from conftest import FIXTURES, ROOT, TOOLS
 from installed import is_sanitized, make
 
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
-SONAME = re.search(r"^SONAME := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
+ABI = re.search(r"^ABI := (\S+)", (ROOT / "Makefile").read_text(), flags=re.M)[1]
 HEADERS = sorted(path.name for library in ("libdecode", "libsymbols", "libprofile", "libcolumns")
                  for path in (ROOT / library / "include" / "pd").glob("*.h"))
-LIBRARIES = {"libdecode": SONAME, "libpdsymbols": SONAME.replace("libdecode", "libpdsymbols"),
-             "libpdprofile": SONAME.replace("libdecode", "libpdprofile"),
-             "libpdcolumns": SONAME.replace("libdecode", "libpdcolumns")}
+LIBRARIES = {name: f"{name}.so.{ABI}"
+             for name in ("libdecode", "libpdsymbols", "libpdprofile", "libpdcolumns")}
 PROGRAMS = [name for name in ("pdecode", "pencode", "prepair", "precord", "preport", "pquery")
             if (TOOLS / name).is_file()]
 CAPTURE = FIXTURES / "perf" / "01-basic.data"
