@@ -76,6 +76,27 @@ def record_facts(which, /, **values):
     return [("record", which, key.replace("__", "."), value) for key, value in values.items()]
 
 
+def read_of(members):
+    """The values of a read: those of the first of its members (value, id, lost), or of all."""
+    value, id, lost = members[0]
+    return {"value": value, "id": id, "lost": lost, "time_enabled": 50, "time_running": 40,
+            "values": members}
+
+
+def read_facts(a, members):
+    """The JSON of read_of() for an event with this read_format."""
+    def one(value, id, lost):
+        event = {"event": "cpu-clock:HG"} if a.reads("GROUP") else {}
+        return {"value": value, **({"id": id, **event} if a.reads("ID") else {}),
+                **({"lost": lost} if a.reads("LOST") else {})}
+
+    times = {key: value for key, value in (("time_enabled", 50), ("time_running", 40))
+             if a.reads(f"TOTAL_{key.upper()}")}
+    if a.reads("GROUP"):
+        return {"nr": len(members), **times, "values": [one(*m) for m in members]}
+    return {**times, **one(*members[0])}
+
+
 def attr(sample_type, **fields):
     """An attribute whose sample_type comes first: most cases are about that."""
     return Attr(sample_type=sample_type, **fields)

@@ -2,7 +2,8 @@
 
 from . import records as r
 from .attr import READ_FORMAT
-from .case import TRAILER, TRAILER_FACTS, Case, attr, one_record, record_facts, trailer
+from .case import (TRAILER, TRAILER_FACTS, Case, attr, one_record, read_facts, read_of,
+                   record_facts, trailer)
 from .container import File
 from .sample import read_values, sample_id
 from .wire import u32
@@ -142,27 +143,12 @@ def reads():
     for bits in range(1 << len(READ_FORMAT)):
         a = attr("IP|TID|TIME|READ|IDENTIFIER", read_format=bits)
         members = [(100, 42, 1), (200, 43, 2), (300, 44, 3)]
-        values = read_values(a, value=100, id=42, lost=1, time_enabled=50, time_running=40,
-                             values=members)
+        values = read_values(a, **read_of(members))
         sid = sample_id(a, pid=7, tid=8, time=1000, id=42)
-        want = {}
-        if a.reads("TOTAL_TIME_ENABLED"):
-            want["time_enabled"] = 50
-        if a.reads("TOTAL_TIME_RUNNING"):
-            want["time_running"] = 40
-
-        def one(value, id, lost):
-            event = {"event": "cpu-clock:HG"} if a.reads("GROUP") else {}
-            return {"value": value, **({"id": id, **event} if a.reads("ID") else {}),
-                    **({"lost": lost} if a.reads("LOST") else {})}
-
-        if a.reads("GROUP"):
-            want = {"nr": 3, **want, "values": [one(*m) for m in members]}
-        else:
-            want.update(one(100, 42, 1))
         yield Case(f"read-format-{bits:02}",
                    File(attrs=[(a, [42, 43, 44])], records=[r.read(7, 8, values, sid=sid)]),
-                   record_facts(0, type="READ", pid=7, tid=8, read=want, sample_id__time=1000))
+                   record_facts(0, type="READ", pid=7, tid=8, read=read_facts(a, members),
+                                sample_id__time=1000))
 
 
 def quirks():

@@ -2,7 +2,7 @@
 
 from . import records as r
 from .attr import READ_FORMAT, SAMPLE_TYPE, Attr
-from .case import PRESENT, Case, attr, record_facts
+from .case import PRESENT, Case, attr, read_facts, read_of, record_facts
 from .container import File
 from .records import MISC_EXACT_IP, MISC_KERNEL, MISC_USER
 from .sample import NO_HW_IDX, branch, data_src, sample, sample_id, transaction
@@ -123,27 +123,10 @@ def read_formats():
     for bits in range(1 << len(READ_FORMAT)):
         members = [(100, 42, 1), (200, 43, 2)]
         a = attr("TID|READ|CPU|PERIOD", read_format=bits)
-        want = {}
-        if a.reads("TOTAL_TIME_ENABLED"):
-            want["time_enabled"] = 50
-        if a.reads("TOTAL_TIME_RUNNING"):
-            want["time_running"] = 40
-
-        def one(value, id, lost):
-            event = {"event": "cpu-clock:HG"} if a.reads("GROUP") else {}
-            return {"value": value, **({"id": id, **event} if a.reads("ID") else {}),
-                    **({"lost": lost} if a.reads("LOST") else {})}
-
-        if a.reads("GROUP"):
-            want = {"nr": 2, **want, "values": [one(*m) for m in members]}
-        else:
-            want.update(one(100, 42, 1))
-        read = {"value": 100, "id": 42, "lost": 1, "time_enabled": 50, "time_running": 40,
-                "values": members}
         yield Case(f"sample-read-{bits:02}",
                    File(attrs=[(a, [42, 43])],
-                        records=[sample(a, pid=7, tid=8, cpu=1, period=5, read=read)]),
-                   record_facts(0, tid=8, cpu=1, period=5, read=want))
+                        records=[sample(a, pid=7, tid=8, cpu=1, period=5, read=read_of(members))]),
+                   record_facts(0, tid=8, cpu=1, period=5, read=read_facts(a, members)))
     a = attr("TID|READ|PERIOD", read_format="GROUP|ID")
     yield Case("sample-read-group-empty",
                File(attrs=[(a, [42])], records=[sample(a, period=5, read={"values": []})]),

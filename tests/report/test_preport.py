@@ -206,14 +206,20 @@ HOSTILE = ["a;b", "new\nline", "esc\x1b[31m", "</script>", "quo\"te'", "bidi\u20
            "\u0085", " ", "(", "a(b)"]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_stay_in_their_field(tmp_path, name):
+def one_sample_of(name, tmp_path):
+    """A recording whose task and file have this name: its path."""
     it = Recording()
     it.comm(1, 10, name, misc=EXEC)
     it.map(2, 10, 0x1000, 0x1000, "/tmp/" + name)
     it.sample(10, 10, 3, 0x1010)
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
+    return path
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_in_their_field(tmp_path, name):
+    path = one_sample_of(name, tmp_path)
     stacks = folded(preport("-f", "folded", path))
     assert list(stacks.values()) == [3] and all(len(key) == 2 for key in stacks)
     for format in ("top", "tree"):
@@ -324,12 +330,7 @@ def test_the_page_is_the_same_every_time(recording):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_in_the_data(tmp_path, name):
-    it = Recording()
-    it.comm(1, 10, name, misc=EXEC)
-    it.map(2, 10, 0x1000, 0x1000, "/tmp/" + name)
-    it.sample(10, 10, 3, 0x1010)
-    path = tmp_path / "perf.data"
-    path.write_bytes(it.file())
+    path = one_sample_of(name, tmp_path)
     out = preport("-f", "flamegraph", "--title=</script>", path)
     assert out.count(b"</script>") == 2     # of the data and of the program
     about, nodes, _ = page(out)

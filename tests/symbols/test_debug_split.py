@@ -110,6 +110,18 @@ def pack(program):
     return False
 
 
+def found_alone(program, split, whole, tmp_path):
+    """Returns what a packed program says without the .dwo files of `split`: the same as `whole`."""
+    addresses = addresses_of(split, PATTERN)
+    away = split.parent.rename(tmp_path / "away")
+    try:
+        found = same_place(ours(program, addresses), split, whole)
+    finally:
+        away.rename(split.parent)
+    assert found == ours(whole, addresses)
+    return found
+
+
 @pytest.mark.parametrize("kind", ["gcc-v4", "gcc-v4-types",
                                   *(kind for kind in KINDS if "clang" in kind)])
 def test_packages(kind, built, tmp_path):
@@ -118,13 +130,7 @@ def test_packages(kind, built, tmp_path):
     program = copied(split, tmp_path / "packed", "*.o")
     if not pack(program):
         pytest.skip("no program here that packs these")
-    addresses = addresses_of(split, PATTERN)
-    away = split.parent.rename(tmp_path / "away")
-    try:
-        found = same_place(ours(program, addresses), split, whole)
-    finally:
-        away.rename(split.parent)
-    assert found == ours(whole, addresses)
+    found_alone(program, split, whole, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["gcc", "gcc-v4", "clang-alone"])
@@ -268,11 +274,5 @@ def test_a_package_of_gcc(built, tmp_path):
     pack_units(objects, program, tmp_path)
     for path in objects:
         path.unlink()
-    addresses = addresses_of(split, PATTERN)
-    away = split.parent.rename(tmp_path / "away")
-    try:
-        found = same_place(ours(program, addresses), split, whole)
-    finally:
-        away.rename(split.parent)
-    assert found == ours(whole, addresses)
+    found = found_alone(program, split, whole, tmp_path)
     assert any(len(chain) > 1 for chain in found.values())
