@@ -40,6 +40,7 @@ void pp_recent_keep_task(struct pp_recent *t, const struct pd_task *task, uint32
 {
 	t->task = *task;
 	t->task_node = node;
+	t->track = PP_NONE;
 	t->is_known = true;
 }
 

@@ -25,6 +25,7 @@ struct pp_recent {
 	struct pp_mapped mapped;
 	struct pd_task task;
 	uint32_t task_node;	/* of the task in the tree */
+	uint32_t track;		/* of the task, PP_NONE: not looked up yet */
 	size_t nr_entries;	/* of the chain; 0: none is kept */
 	uint64_t entries[PP_RECENT_ENTRIES];
 	/* of the chain's addresses, outermost first; as text, their frames */

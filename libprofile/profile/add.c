@@ -134,16 +134,28 @@ static void note_first(struct pp_profile *p, const struct pd_fields *sample, uin
 }
 
 /* Keeps what formats with times need. Returns 0, or -1 without memory. */
-static int keep_item(struct pp_profile *p, const struct pd_fields *record,
+static int keep_item(struct pp_profile *p, uint32_t track, const struct pd_fields *record,
 		     const struct pd_task *task, const struct pd_moment *at,
 		     const struct pp_item *item)
 {
-	if (p->options.keep == PP_KEEP_SUMS)
-		return 0;
-	if (pp_tracks_add(&p->tracks, &p->strings, &p->memory, p->options.history, record, task,
-			  at, item) == 0)
+	if (track != PP_NONE && pp_tracks_add(&p->tracks, track, &p->strings, &p->memory,
+					      p->options.history, record, task, at, item) == 0)
 		return 0;
 	return pp_keep_none(p);
+}
+
+/* The same for a sample; the track is that of the samples that agree. */
+static int keep_sample(struct pp_profile *p, const struct pd_fields *sample,
+		       const struct pp_stack *s, const struct pp_item *item)
+{
+	uint32_t *known = s->recent && s->recent->is_known ? &s->recent->track : NULL, track;
+
+	if (p->options.keep == PP_KEEP_SUMS)
+		return 0;
+	track = known && *known != PP_NONE ? *known : pp_tracks_number(&p->tracks, &s->task);
+	if (known)
+		*known = track;
+	return keep_item(p, track, sample, &s->task, &s->at, item);
 }
 
 /* Counts a sample, and hands it on. */
@@ -205,7 +217,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	note_first(p, sample, item.node);
 	if (pp_events_weigh(p, into, w.node, weight))
 		return PD_E_COUNT;
-	return keep_item(p, sample, &stack->task, &stack->at, &item) ? PD_E_LIMIT : PD_OK;
+	return keep_sample(p, sample, stack, &item) ? PD_E_LIMIT : PD_OK;
 }
 
 /* Adds the sample to each event of its group. Ids that no event has count for the sample's own. */
@@ -290,7 +302,8 @@ static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
 								     PP_ITEM_BLOCKED;
 	pd_record_moment(pd_reader_record(r, record), &at);
 	pd_history_fields_task(p->options.history, record, &at, &task);
-	if (keep_item(p, record, &task, &at, &item))
+	if (p->options.keep != PP_KEEP_SUMS &&
+	    keep_item(p, pp_tracks_number(&p->tracks, &task), record, &task, &at, &item))
 		return PD_E_LIMIT;
 	return p->options.state == PP_ON_CPU ? PD_OK : pp_switch_by_record(p, r, record);
 }

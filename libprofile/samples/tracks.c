@@ -56,6 +56,13 @@ static struct pp_track *track_of(struct pp_tracks *t, const struct pd_task *task
 	});
 }
 
+uint32_t pp_tracks_number(struct pp_tracks *t, const struct pd_task *task)
+{
+	const struct pp_track *track = track_of(t, task);
+
+	return track ? (uint32_t)(track - t->items) : PP_NONE;
+}
+
 struct pp_track *pp_tracks_find(struct pp_tracks *t, const struct pp_track *other)
 {
 	return find_track(t, &(struct pp_track){
@@ -161,6 +168,7 @@ static void put_item(struct pp_track *t, const struct pp_item *item)
 		to = put_number(to, item->weight);
 		t->samples++;
 	}
+	t->nr_items++;
 	t->is_unordered |= is_before;
 	t->last = item->time;
 	if (t->first == PD_NO_TIME || item->time < t->first)
@@ -213,7 +221,7 @@ struct pp_track pp_track_empty(struct pp_track *t)
 	t->blocks = (struct pp_block_list){ 0 };
 	t->bytes = NULL;
 	t->size = t->capacity = 0;
-	t->samples = t->last = 0;
+	t->samples = t->nr_items = t->last = 0;
 	t->is_unordered = false;
 	return before;
 }
@@ -234,16 +242,14 @@ uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp
 	return (uint32_t)(track - t->items);
 }
 
-int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
-		  const struct pd_history *h, const struct pd_fields *record,
+int pp_tracks_add(struct pp_tracks *t, uint32_t number, struct pp_strings *strings,
+		  struct pp_memory *m, const struct pd_history *h, const struct pd_fields *record,
 		  const struct pd_task *task, const struct pd_moment *at,
 		  const struct pp_item *item)
 {
-	struct pp_track *track = track_of(t, task);
+	struct pp_track *track = &t->items[number];
 	struct pp_item now = *item;
 
-	if (!track)
-		return -1;
 	now.time = record->has & PD_HAS_TIME && record->time < NO_TIME_FROM ? record->time :
 									      track->last;
 	if (now.time >= track->named_at) {
@@ -251,7 +257,7 @@ int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_mem
 			return -1;
 		track->named_at = now.time;
 	}
-	return pp_track_add(t, (uint32_t)(track - t->items), &now);
+	return pp_track_add(t, number, &now);
 }
 
 /* --- reading --- */
@@ -361,17 +367,6 @@ static struct pp_item *sort_items(struct pp_item *items, struct pp_item *other, 
 	return items;
 }
 
-static size_t count_items(const struct pp_tracks *t, const struct pp_track *track)
-{
-	struct pp_track_reader r = pp_track_read(t, track);
-	struct pp_item item = { 0 };
-	size_t n = 0;
-
-	while (pp_track_next(&r, &item))
-		n++;
-	return n;
-}
-
 /* Returns memory for items, if need be after those of all tracks went to the file. */
 static struct pp_item *take_memory(struct pp_tracks *t, size_t nr)
 {
@@ -412,17 +407,17 @@ static int order_near(struct pp_tracks *t, struct pp_track *track, struct pp_ite
 /* In larger and larger windows: most items are near their places. */
 static int order_items(struct pp_tracks *t, struct pp_track *track)
 {
-	const size_t nr = count_items(t, track);
+	const uint64_t nr = track->nr_items;
 	int ret = 0;
 
 	for (size_t near = NEAR_ITEMS; track->is_unordered && !ret; near *= 8) {
-		const size_t window = nr < near ? nr + 1 : near;
+		const size_t window = nr < near ? (size_t)nr + 1 : near;
 		struct pp_item *items = take_memory(t, 2 * window);
 
 		ret = items ? order_near(t, track, items, window) : -1;
 		pp_memory_free(&t->memory, items, 2 * window, sizeof(*items));
 	}
-	return count_items(t, track) < nr ? -1 : ret;
+	return track->nr_items < nr ? -1 : ret;	/* the file could not be read */
 }
 
 /* Those that begin at the same time are told apart by their numbers. */

@@ -37,6 +37,7 @@ struct pp_track {
 	uint64_t samples;
 	/* the items, as numbers of 7 bits a byte: those in the file, then those in memory */
 	struct pp_block_list blocks;
+	uint64_t nr_items;
 	uint8_t *bytes;
 	size_t size, capacity;
 };
@@ -53,10 +54,13 @@ struct pp_tracks {
 	bool has_switches;
 };
 
-/* Adds an item to the track of a record's thread, `task` at the moment `at`. The item's time is the
- * record's; without one, that of the item before. Returns 0, or -1 without memory. */
-int pp_tracks_add(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
-		  const struct pd_history *h, const struct pd_fields *record,
+/* Returns the number of a thread's track, new perhaps, or PP_NONE without memory. */
+uint32_t pp_tracks_number(struct pp_tracks *t, const struct pd_task *task);
+
+/* Adds an item to a track: that of a record's thread, `task` at the moment `at`. The item's time is
+ * the record's; without one, that of the item before. Returns 0, or -1 without memory. */
+int pp_tracks_add(struct pp_tracks *t, uint32_t track, struct pp_strings *strings,
+		  struct pp_memory *m, const struct pd_history *h, const struct pd_fields *record,
 		  const struct pd_task *task, const struct pd_moment *at,
 		  const struct pp_item *item);
 
