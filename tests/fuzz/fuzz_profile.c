@@ -17,6 +17,7 @@ struct choice {
 	uint64_t limit;
 	uint32_t groups;
 	enum pp_state state;
+	enum pp_keep keep;
 	enum pp_shape_of { FROM_ROOT, SHORT, FOLDED_RECURSION, CUT } shape;
 	enum pp_measure measure;
 	enum pp_direction direction;
@@ -31,6 +32,7 @@ static struct choice choose(const uint8_t *data, size_t size)
 		.limit = size % 5 == 4 ? SMALL : FUZZ_MEMORY,
 		.groups = n & 0x1f,
 		.state = (enum pp_state)(size % 3),
+		.keep = size % 3 == PP_ON_CPU && size % 2 ? PP_KEEP_SAMPLES : PP_KEEP_WHAT_FITS,
 		.shape = (enum pp_shape_of)(n >> 5 & 3),
 		.measure = n & 0x80 ? PP_BY_SAMPLES : PP_BY_PERIOD,
 		.direction = m & 1 ? PP_FROM_LEAF : PP_FROM_ROOT,
@@ -38,12 +40,12 @@ static struct choice choose(const uint8_t *data, size_t size)
 	};
 }
 
-static struct pd_reader *open_reader(struct pd_bytes in)
+static struct pd_reader *open_reader(struct pd_bytes in, enum pd_order_by order)
 {
 	struct pd_error e;
 
 	return pd_reader_open_memory(in, PD_READER_OPTIONS(.memory_limit = FUZZ_MEMORY,
-							   .order = PD_BY_TIME,
+							   .order = order,
 							   .max_expanded = 16 << 20,
 							   .max_ratio = 64), &e);
 }
@@ -51,7 +53,7 @@ static struct pd_reader *open_reader(struct pd_bytes in)
 /* Returns the bytes of the records, expanded. */
 static uint64_t learn(struct pd_history *h, struct pd_bytes in)
 {
-	struct pd_reader *r = open_reader(in);
+	struct pd_reader *r = open_reader(in, PD_BY_TIME);
 	const struct pd_record *record;
 	struct pd_error e;
 	uint64_t bytes = 0;
@@ -72,9 +74,9 @@ static int take(void *ctx, const void *p, size_t n)
 }
 
 /* Returns whether all was read. */
-static bool fill(struct pp_profile *p, struct pd_bytes in)
+static bool fill(struct pp_profile *p, struct pd_bytes in, enum pp_keep keep)
 {
-	struct pd_reader *r = open_reader(in);
+	struct pd_reader *r = open_reader(in, keep == PP_KEEP_SAMPLES ? PD_AS_WRITTEN : PD_BY_TIME);
 	struct pd_error e;
 	const bool is_whole = r && pp_add(p, r, &e) == 0;
 
@@ -87,7 +89,7 @@ static struct pp_profile *make(const struct choice *c, const struct pd_history *
 {
 	const struct pp_options *o = PP_OPTIONS(.history = h, .memory_limit = c->limit,
 						.groups = c->groups, .state = c->state,
-						.keep = PP_KEEP_WHAT_FITS);
+						.keep = c->keep);
 	const struct pp_shape *shape = PP_SHAPE(
 		.idle = PP_IDLE_DROP, .cut = PP_CUT_SHOWN, .direction = c->direction,
 		.unnamed = PP_UNNAMED_ADDRESS, .max_depth = c->shape == SHORT ? 3 : 0,
@@ -98,7 +100,7 @@ static struct pp_profile *make(const struct choice *c, const struct pd_history *
 	struct pp_profile *p = pp_new(o, &e);
 
 	FUZZ_ASSERT(p, "no profile");
-	fill(p, in);
+	fill(p, in, c->keep);
 	if (pp_merge(p, shape, &e)) {
 		pp_free(p);
 		return NULL;
@@ -184,7 +186,7 @@ static void write_profile(const struct choice *c, const struct pd_history *h, st
 static void write_script(const struct choice *c, const struct pd_history *h, struct pd_bytes in)
 {
 	struct fuzz_bytes out = { NULL, 0, 0 };
-	struct pd_reader *r = open_reader(in);
+	struct pd_reader *r = open_reader(in, PD_BY_TIME);
 	struct pd_error e;
 	struct pp_profile *p = pp_new(PP_OPTIONS(.history = h, .memory_limit = c->limit), &e);
 
