@@ -1,5 +1,6 @@
 """Frames above the stacks: control groups, tasks and CPUs."""
 import json
+import random
 
 import pytest
 
@@ -74,3 +75,22 @@ def test_groups_are_given_at_once_or_one_by_one(recording):
     assert both not in (preport("-f", "folded", f"--group={one}", recording)
                         for one in ("comm", "cpu"))
     preport("--group=comm", "--group=wrong", recording, status=2)
+
+
+def test_lines_of_frames_that_others_begin_with_are_sorted_by_bytes(tmp_path):
+    """A frame ends with ';', which is between other characters; one without text has none."""
+    chance, want, records = random.Random(4), {}, []
+    sid = sample_id(IN_GROUPS, time=1, identifier=1)
+    for i in range(1, 400):
+        names = ["".join(chance.choices("a!~'", k=chance.randrange(1, 5))) for _ in range(2)]
+        stack = b""
+        for name in (*names, "[unknown]"):
+            stack += b";" * bool(stack) + name.replace("'", "").encode()
+        want[stack] = want.get(stack, 0) + i
+        records += [r.cgroup(i, names[0], sid=sid), r.comm(i, i, names[1], sid=sid),
+                    sample(IN_GROUPS, misc=2, pid=i, tid=i, time=10, ip=0x1010, identifier=1,
+                           period=i, cgroup=i)]
+    path = tmp_path / "names.data"
+    path.write_bytes(File(attrs=[(IN_GROUPS, [1])], records=records).build("<"))
+    got = preport("-f", "folded", "--group=cgroup,comm", path)
+    assert got == b"".join(b"%s %d\n" % line for line in sorted(want.items()))
