@@ -22,7 +22,8 @@ def test_a_graph_without_a_word_has_the_callers_or_with_totals_the_callees(recor
 
 def test_the_number_of_samples_is_no_number_of_rows(recording):
     whole, one = preport(recording), preport("-n", "1", recording)
-    for options in (["-n"], ["--show-nr-samples"], ["-n", "-s", "self"], ["-n", "1000"]):
+    for options in (["-n"], ["--show-nr-samples"], ["-n", "-s", "self"], ["-n", "1000"],
+                    ["--stdio"]):
         assert preport(*options, recording) == whole
     assert one == preport("-n1", recording) == preport("--rows=1", recording) != whole
 
@@ -43,9 +44,45 @@ def test_ninety_nine_rows_are_a_number_like_others(tmp_path):
     ("-nx", "'-n' needs a number, not 'x'"), ("--rows=", "'--rows' needs a number, not ''"),
     ("-gx", "'-g' must be one of none|callee|caller|auto, not 'x'")])
 def test_an_attached_value_must_be_one(recording, option, says):
-    done = subprocess.run([TOOLS / "preport", option, recording], capture_output=True, text=True,
-                          timeout=TIMEOUT)
-    assert done.returncode == 2 and says in done.stderr and not done.stdout
+    status, out, said = everything(option, recording)
+    assert status == 2 and says in said and not out
+
+
+def everything(*options):
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", *options], capture_output=True,
+                          text=True, timeout=TIMEOUT)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_graph_of_perf_report_is_no_file(recording):
+    status, _, said = everything("-g", "graph,0.5,caller", recording)
+    assert status == 2 and "'-g' must be one of none|callee|caller|auto" in said
+
+
+@pytest.mark.parametrize("name, alias, value", [
+    ("--dso", "--dsos", "libx.so.1"), ("--dso", "-d", "libx.so.1"), ("--comm", "--comms", "child")])
+def test_filters_have_the_names_of_perf_report(recording, name, alias, value):
+    assert preport(name, value, recording) == preport(alias, value, recording)
+    assert preport(name, value, recording) != preport(recording)
+
+
+def test_a_recording_without_samples_is_no_filter_that_matches_nothing(recording, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    (tmp_path / "x").write_bytes(it.file())
+    for options, says in (([tmp_path / "x"], "the recording has no samples: pdecode -f stats"),
+                          (["--pid=10", tmp_path / "x"], "no sample matches"),
+                          (["-e", "cycles", recording], "no sample matches")):
+        status, out, said = everything(*options)
+        assert status == 5 and says in said and not out
+
+
+def test_a_gate_for_a_function_that_is_not_there_says_so(recording):
+    status, out, said = everything("--fail-above", "[libx.so.1]=5%", recording)
+    assert status == 0 and out     # a pattern: one of these characters
+    assert "'--fail-above': no function matches '[libx.so.1]'" in said
+    status, _, said = everything("--fail-above", "[[]libx.so.1]=5%", recording)
+    assert status == 6 and "no function" not in said
 
 
 def test_a_file_without_a_name_is_beside_the_input(recording, tmp_path):

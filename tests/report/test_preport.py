@@ -428,7 +428,7 @@ def test_enough_captures_were_looked_at():
 
 
 @pytest.mark.parametrize("option, instead", [
-    ("--stdio", "-f"), ("--call-graph=caller", "-g caller"), ("--symfs=/", "--sysroot"),
+    ("--tui", "-f"), ("--call-graph=caller", "-g caller"), ("--symfs=/", "--sysroot"),
     ("--json", "-f json"), ("-t,", "-f csv"), ("--hierarchy", "-f tree"), ("-D", "pdecode")])
 def test_options_of_perf_report_name_ours(option, instead):
     done = subprocess.run([TOOLS / "preport", option], capture_output=True, text=True)

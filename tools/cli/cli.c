@@ -244,7 +244,7 @@ static bool can_be_value(const struct cli_option *o, const char *arg)
 	for (size_t i = 0; o->choices[i]; i++)
 		if (strcmp(o->choices[i], arg) == 0)
 			return true;
-	return false;
+	return strchr(arg, ',');	/* perf's graph,0.5,caller is refused as a value */
 }
 
 /* The value is the next argument when the option needs one and it isn't attached. */

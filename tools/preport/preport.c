@@ -329,6 +329,16 @@ static bool has_samples(const struct run *run)
 	return pp_event_at(run->profile, pp_main_event(run->profile), &e) && e.samples;
 }
 
+/* Returns why there are no samples. */
+static const char *why_empty(const struct run *run)
+{
+	if (choices_state(&run->choices) != PP_ON_CPU)
+		return "no context switches: record with precord --off-cpu";
+	if (run->filter || run->choices.s->filter.events.count)
+		return "no sample matches";
+	return "the recording has no samples: pdecode -f stats shows what it has";
+}
+
 /* Checks what is left of the samples. */
 static enum cli_exit check_merged(const struct run *run)
 {
@@ -364,8 +374,7 @@ static enum cli_exit load(struct run *run)
 	if (status > CLI_ERRORS)
 		return status;
 	if (!has_samples(run)) {
-		cli_error(&preport, choices_state(c) == PP_ON_CPU ? "%s: no sample matches" :
-			  "%s: no context switches: record with precord --off-cpu", run->in.name);
+		cli_error(&preport, "%s: %s", run->in.name, why_empty(run));
 		return (enum cli_exit)EXIT_EMPTY;
 	}
 	if (c->format->is_script)

@@ -53,14 +53,16 @@ bool limits_exceeded(const struct cli_tool *tool, const struct cli_list *limits,
 {
 	bool is_any = false;
 	char glob[GLOB_SIZE];
-	double limit, share;
+	double limit, share, before;
 
 	for (size_t i = 0; i < limits->count; i++) {
 		if (!read_limit(limits->items[i], glob, &limit))
 			continue;
 		share = pp_share(profile, pp_main_event(profile), glob, by);
-		if (base)
-			share -= pp_share(base, pp_main_event(base), glob, by);
+		before = base ? pp_share(base, pp_main_event(base), glob, by) : 0;
+		if (share <= 0 && before <= 0)
+			cli_error(tool, "%s: '--fail-above': no function matches '%s'", name, glob);
+		share -= before;
 		if (share <= limit)
 			continue;
 		cli_error(tool, "%s: '%s' %s %.2f %% of the samples, more than %.2f %%", name,

@@ -66,6 +66,11 @@ static const struct cli_option options[] = {
 	CLI_STRING(0, "time", "A,B", settings, filter.time,
 		   "samples from A to B: seconds, ns, or percent of the recording; as in pdecode"),
 	SYMBOL_FILTER_OPTIONS(settings, filter.places),
+	CLI_LIST('d', "dsos", "NAMES", settings, filter.places.dsos,
+		 "the same as --dso: perf report's name of it"),
+	CLI_LIST(0, "symbols", "NAMES", settings, filter.places.symbols,
+		 "the same as --symbol"),
+	CLI_LIST(0, "comms", "NAMES", settings, filter.comms, "the same as --comm"),
 	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
 		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
 	CLI_FLAG(0, "off-cpu", settings, off_cpu,
@@ -144,7 +149,9 @@ static const struct cli_option options[] = {
 		      "at most N lines; 0: all (default: the terminal's height, else 40); -n "
 		      "alone changes nothing: in perf report it adds the column samples, which is "
 		      "always there"),
-	CLI_FLAG(0, "show-nr-samples", settings, shows_samples, "the same as -n alone"),
+	CLI_FLAG(0, "show-nr-samples", settings, is_as_always, "the same as -n alone"),
+	CLI_FLAG(0, "stdio", settings, is_as_always,
+		 "changes nothing: in perf report it chooses text"),
 	CLI_STRING(0, "percent-limit", "PERCENT", settings, percent_limit,
 		   "leave out smaller shares in top and tree, such as 0.5"),
 	CLI_CHOICE(0, "color", NULL, settings, color, colors,
@@ -167,7 +174,6 @@ static const struct cli_option options[] = {
 	LIMIT_OPTIONS(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	/* of perf report and perf script */
-	CLI_REFUSED(0, "stdio", "the output is always text, see -f for other formats"),
 	CLI_REFUSED(0, "tui", "-f flamegraph --open is interactive"),
 	CLI_REFUSED(0, "gtk", "-f flamegraph --open is interactive"),
 	CLI_REFUSED(0, "call-graph", "try -g caller or -g callee"),

@@ -21,7 +21,7 @@ struct settings {
 	struct cli_list inputs, limits, groups;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
-	bool shows_samples;	/* which has no effect */
+	bool is_as_always;	/* asked for what is so in any case */
 	bool children, callers, inverted, heatmap, addrs, no_symbols, inlines, lines, verbose;
 };
 
