@@ -341,9 +341,20 @@ void pc_append_rows(struct pc_batch *b, unsigned int column, const void *values,
 		memcpy(to, values, n * b->arrays[column].width);
 }
 
+/* Returns whether all rows are NULL, so that the column need not be set. */
+static bool are_none(const struct pc_array *a, const uint32_t *numbers, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && numbers[i] == PC_NONE)
+		i++;
+	return i == n && a->column->null == PC_NULLABLE;
+}
+
 void pc_append_numbers(struct pc_batch *b, unsigned int column, const uint32_t *numbers, size_t n)
 {
-	uint8_t *to = append_values(b, column, n);
+	uint8_t *to = are_none(&b->arrays[column], numbers, n) ? NULL :
+		append_values(b, column, n);
 
 	if (!to)
 		return;
