@@ -325,6 +325,22 @@ def test_wrong_sql(sql, message, tmp_path):
     assert done.stderr.count(b"\n") == 1 and not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("args, status, message", [
+    ([CHAINS, "select count(*) from samples"], 2, "the SQL comes before the FILE"),
+    (["SELECT", "comm", "from", "samples", CHAINS], 2, "must be one argument, in quotes"),
+    ([CHAINS, "with two.data"], 2, "comes before"), (["select.data"], 3, "select.data: No such"),
+    ([CHAINS, "two words.data"], 3, "two words.data: No such file")])
+def test_sql_that_is_taken_for_a_file(args, status, message, tmp_path):
+    done = run(*args, cwd=tmp_path)
+    assert done.returncode == status and message in done.stderr.decode()
+
+
+def test_a_file_may_have_the_name_of_a_word(tmp_path):
+    (tmp_path / "select").write_bytes(CHAINS.read_bytes())
+    done = run("select", input=b"select count(*) as n from samples", cwd=tmp_path)
+    assert (done.returncode, done.stdout.split()[-1]) == (0, b"66")
+
+
 def test_damage_is_status_1(tmp_path):
     cut = tmp_path / "cut.data"
     cut.write_bytes(CHAINS.read_bytes()[:7000])

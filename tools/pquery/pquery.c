@@ -523,6 +523,33 @@ static bool is_argument(const char *operand)
 	       (pc_table_find(operand, &table) || strcmp(operand, "stack_frames") == 0);
 }
 
+/* Returns the length of the word that begins a query, 0 if the text is none. */
+static size_t query_word(const char *text)
+{
+	static const char *const words[] = { "select", "with", "values", "explain" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t n = strlen(words[i]);
+
+		if (sqlite3_strnicmp(text, words[i], (int)n) == 0 && strchr(" \t\n", text[n]))
+			return n;
+	}
+	return 0;
+}
+
+/* Checks that no input is SQL that stands elsewhere, or not in quotes. */
+static enum cli_exit check_operands(char *const *operands)
+{
+	for (size_t i = 0; operands[i]; i++) {
+		const size_t n = query_word(operands[i]);
+
+		if (n && access(operands[i], F_OK) != 0)
+			return cli_usage(&tool, operands[i][n] ? "the SQL comes before the FILE" :
+					 "the SQL must be one argument, in quotes");
+	}
+	return CLI_OK;
+}
+
 /* Sorts the operands. A command needs no input. */
 static enum cli_exit choose_inputs(struct run *run, char **operands)
 {
@@ -534,6 +561,8 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 		snprintf(run->command, sizeof(run->command), "%s %s", run->sql, *operands++);
 		run->sql = run->command;
 	}
+	if (!run->sql && check_operands(operands) != CLI_OK)
+		return CLI_USAGE;
 	while (operands[n])
 		n++;
 	if (run->s->save && run->sql)
