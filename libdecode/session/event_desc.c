@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { SMALLEST_BLOCK = 64 };	/* bytes */
+
 struct event_desc {
 	struct pd_session *s;
 	uint64_t offset;		/* of the section, for error reports */
@@ -75,21 +77,41 @@ static void report_difference(const struct event_desc *d, enum pd_code code,
 
 enum difference { SAME, ZEROED, DIFFERENT };
 
+/* Returns whether [first, last] is in a run of zeros that a zeroed block leaves: of its size, or up
+ * to an end of the attribute. Other zeros are its own, and the copy is what is damaged. */
+static bool is_in_zeroed_block(struct pd_bytes own, size_t first, size_t last)
+{
+	size_t begin = first, end = last + 1;
+
+	if (!pd_all_zero((struct pd_bytes){ own.data + first, end - first }))
+		return false;
+	while (begin && !own.data[begin - 1])
+		begin--;
+	while (end < own.size && !own.data[end])
+		end++;
+	return !begin || end == own.size || end - begin >= SMALLEST_BLOCK;
+}
+
 /* Compares an attribute with its copy. Missing bytes of the shorter one count as zeros. */
 static enum difference compare_attrs(struct pd_bytes own, struct pd_bytes copy)
 {
 	const size_t both = own.size < copy.size ? own.size : copy.size;
-	enum difference found = SAME;
+	size_t first = both, last = 0;
 
 	if (!pd_all_zero((struct pd_bytes){ own.data + both, own.size - both }) ||
 	    !pd_all_zero((struct pd_bytes){ copy.data + both, copy.size - both }))
 		return DIFFERENT;
-	for (size_t i = 0; i < both; i++)
-		if (own.data[i] && own.data[i] != copy.data[i])
+	for (size_t i = 0; i < both; i++) {
+		if (own.data[i] == copy.data[i])
+			continue;
+		if (own.data[i])
 			return DIFFERENT;
-		else if (own.data[i] != copy.data[i])
-			found = ZEROED;
-	return found;
+		first = first < i ? first : i;
+		last = i;
+	}
+	if (first == both)
+		return SAME;
+	return is_in_zeroed_block(own, first, last) ? ZEROED : DIFFERENT;
 }
 
 /* Returns the attribute with the same index, restored if zeros have damaged it. */

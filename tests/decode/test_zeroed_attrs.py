@@ -77,6 +77,20 @@ def test_a_copy_that_differs_is_noted(run_pdecode, decode, tmp_path):
     assert json.loads(quiet.stdout)["attrs"][0]["attr"]["sample_freq"] == 2001
 
 
+def test_a_damaged_copy_restores_nothing(run_pdecode, decode, tmp_path):
+    """A few zeros between other bytes are the attribute's own: no block of zeros is there."""
+    source, path = PERF / "01-basic.data", tmp_path / "copy.data"
+    data = bytearray(source.read_bytes())
+    at = struct.unpack_from("<Q", data, 24)[0]
+    copy = data.index(data[at:at + 128], at + 128)
+    data[copy + 24 + 2] ^= 2        # of sample_type: one whose field samples do not have
+    path.write_bytes(data)
+    done = run_pdecode([path])
+    document, whole = json.loads(done.stdout), decode(source)
+    assert (done.returncode, document["errors"]) == (0, [])
+    assert samples(document) == samples(whole) != []
+
+
 @pytest.mark.parametrize("own, code", [(1, "SIZE"), (63, "SIZE"), (64, None), (0x100, "TRUNCATED"),
                                        (0xffffffff, "TRUNCATED")])
 def test_a_size_that_no_recorder_writes(own, code, run_pdecode, tmp_path):
