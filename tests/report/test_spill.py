@@ -109,8 +109,9 @@ def check_lack(path, *args):
     assert message == (f"preport: {path}: the page has no times: they need more memory (--memory) "
                        "or a temporary file (TMPDIR)\n")
     about, nodes, samples = page(data)
-    assert about == {**want, "threads": [],
-                     "facts": want["facts"] + "; the times did not fit into memory"}
+    lack = "; the times did not fit into memory"
+    events = [{**event, "threads": [], "facts": event["facts"] + lack} for event in want["events"]]
+    assert about == {**want, "threads": [], "facts": want["facts"] + lack, "events": events}
     assert (nodes, samples) == (want_nodes, [])
 
 
