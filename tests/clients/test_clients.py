@@ -243,6 +243,25 @@ def test_callgrind_annotate_shows_totals(recording):
     assert re.search(r"7,000,000 \(100\.0%\) .*:main \[", inclusive)
 
 
+def test_kcachegrind_shows_the_calls(recording, tmp_path):
+    """Its window has the name of the file; a tip would hide the list."""
+    need("kcachegrind", "xvfb-run", "dbus-run-session", "xdotool", "import")
+    (tmp_path / "kcachegrindrc").write_text("[TipOfDay]\nRunOnStart=false\n")
+    show = """
+        kcachegrind "$0" & shown=$!
+        for i in 1 2 3 4 5 6 7 8 9 10; do
+            sleep 1
+            xdotool search --name "callgrind.out.app" getwindowname %@ && break
+        done
+        sleep 1
+        import -window root "$1"
+        kill $shown"""
+    path = written(recording, "callgrind.out.app")
+    out = run("xvfb-run", "-a", "dbus-run-session", "sh", "-c", show, path, tmp_path / "x.png",
+              status=None, env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}).stdout
+    assert "callgrind.out.app — KCachegrind" in out and shades(tmp_path / "x.png") > 20
+
+
 # --- the page and the picture ---------------------------------------------------------------------
 
 @pytest.mark.parametrize("name", ["app.html", "app.svg"])
