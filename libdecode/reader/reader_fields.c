@@ -9,7 +9,7 @@
 #define ALONE UINT32_MAX	/* pd_fields.place of an item that came by pd_reader_next() */
 
 /* A number of a record, and where it goes. */
-struct usual {
+struct hot_field {
 	enum pd_fields_bit bit;
 	enum pd_hot hot;
 	uint8_t to, width;
@@ -17,21 +17,21 @@ struct usual {
 	enum { BODY, BODY_FIRST, TRAILER_FIRST, TIME } from;
 };
 
-#define USUAL(b, h, member, r, where) \
+#define FIELD(b, h, member, r, where) \
 	{ PD_HAS_##b, PD_HOT_##h, offsetof(struct pd_fields, member), \
 	  sizeof(((struct pd_fields *)0)->member), PD_ROLE_##r, where }
-static const struct usual usual[] = {
-	USUAL(PID, PID, pid, PID, BODY_FIRST),
-	USUAL(TID, TID, tid, TID, BODY_FIRST),
-	USUAL(CPU, CPU, cpu, CPU, TRAILER_FIRST),
-	USUAL(TIME, TIME, time, TIME, TIME),
-	USUAL(IP, IP, ip, CODE_ADDRESS, BODY),
-	USUAL(ADDR, ADDR, addr, UNSET, BODY),
-	USUAL(PERIOD, PERIOD, period, UNSET, BODY),
-	USUAL(ID, IDENTIFIER, id, EVENT_ID, TRAILER_FIRST),
-	USUAL(ID, ID, id, EVENT_ID, TRAILER_FIRST),
+static const struct hot_field hot_fields[] = {
+	FIELD(PID, PID, pid, PID, BODY_FIRST),
+	FIELD(TID, TID, tid, TID, BODY_FIRST),
+	FIELD(CPU, CPU, cpu, CPU, TRAILER_FIRST),
+	FIELD(TIME, TIME, time, TIME, TIME),
+	FIELD(IP, IP, ip, CODE_ADDRESS, BODY),
+	FIELD(ADDR, ADDR, addr, UNSET, BODY),
+	FIELD(PERIOD, PERIOD, period, UNSET, BODY),
+	FIELD(ID, IDENTIFIER, id, EVENT_ID, TRAILER_FIRST),
+	FIELD(ID, ID, id, EVENT_ID, TRAILER_FIRST),
 };
-#define NR_USUAL (sizeof(usual) / sizeof(*usual))
+#define NR_HOT_FIELDS (sizeof(hot_fields) / sizeof(*hot_fields))
 
 /* A number at a place that is the same in all records of a body's and a trailer's plan. */
 struct load {
@@ -46,7 +46,7 @@ struct load {
 struct loads {
 	const struct pd_plan *body, *trailer;	/* of which they are; NULL: none yet */
 	uint32_t has, nr;
-	struct load loads[NR_USUAL];
+	struct load loads[NR_HOT_FIELDS];
 };
 
 /* Copies the number from its body or trailer. */
@@ -70,24 +70,24 @@ static inline void copy_number(const struct load *l, const uint8_t *part, enum p
 }
 
 /* Sets l where a record of these plans has the number. */
-static bool choose_load(const struct usual *u, uint32_t type, const struct pd_plan *body,
+static bool choose_load(const struct hot_field *f, uint32_t type, const struct pd_plan *body,
 			const struct pd_plan *trailer, struct load *l)
 {
-	const struct pd_op *in_body = body ? body->hot[u->hot] : NULL,
-			   *in_trailer = trailer ? trailer->hot[u->hot] : NULL;
+	const struct pd_op *in_body = body ? body->hot[f->hot] : NULL,
+			   *in_trailer = trailer ? trailer->hot[f->hot] : NULL;
 
-	if (in_body && u->role != PD_ROLE_UNSET && in_body->field->role != u->role)
+	if (in_body && f->role != PD_ROLE_UNSET && in_body->field->role != f->role)
 		in_body = NULL;
-	if (u->from == BODY || (u->from == BODY_FIRST && in_body) ||
-	    (u->from == TIME && type == PD_RECORD_SAMPLE))
+	if (f->from == BODY || (f->from == BODY_FIRST && in_body) ||
+	    (f->from == TIME && type == PD_RECORD_SAMPLE))
 		in_trailer = NULL;
-	if (in_trailer || (u->from == TIME && type != PD_RECORD_SAMPLE))
+	if (in_trailer || (f->from == TIME && type != PD_RECORD_SAMPLE))
 		in_body = NULL;
 	l->op = in_trailer ? in_trailer : in_body;
 	l->in_trailer = in_trailer;
-	l->to = u->to;
-	l->width = u->width;
-	l->bit = u->bit;
+	l->to = f->to;
+	l->width = f->width;
+	l->bit = f->bit;
 	if (!l->op)
 		return false;
 	l->at = l->op->offset;
@@ -101,11 +101,11 @@ static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *b
 	all->body = body;
 	all->trailer = trailer;
 	all->has = all->nr = 0;
-	for (size_t i = 0; i < NR_USUAL; i++) {
-		if (!(usual[i].bit & want & ~all->has) ||
-		    !choose_load(&usual[i], type, body, trailer, &all->loads[all->nr]))
+	for (size_t i = 0; i < NR_HOT_FIELDS; i++) {
+		if (!(hot_fields[i].bit & want & ~all->has) ||
+		    !choose_load(&hot_fields[i], type, body, trailer, &all->loads[all->nr]))
 			continue;
-		all->has |= usual[i].bit;
+		all->has |= hot_fields[i].bit;
 		all->nr++;
 	}
 }
