@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files/input.h"
@@ -207,6 +208,16 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	return run->errors.nr ? CLI_ERRORS : CLI_OK;
 }
 
+/* Large recordings have entries that are further apart, so that an index stays small. */
+static uint64_t index_distance(const struct input *in)
+{
+	struct stat st;
+
+	if (in->fd < 0 || fstat(in->fd, &st) || st.st_size < 0)
+		return PARTS_RECORDS;
+	return PARTS_RECORDS + (uint64_t)st.st_size / PARTS_BYTES;
+}
+
 static enum cli_exit read_samples(struct run *run)
 {
 	struct pd_reader_options o = reader_options(run);
@@ -215,7 +226,7 @@ static enum cli_exit read_samples(struct run *run)
 	struct pd_reader *reader;
 
 	if (thread_count(run) > 1 && !choices_need_order(&run->choices))
-		run->index = pd_index_new(PARTS_RECORDS);
+		run->index = pd_index_new(index_distance(&run->in));
 	status = history_make(&preport, &run->in, &o, &run->history, run->index, &e);
 	if (status == CLI_OK && run->choices.s->symbols.stitch_lbr)
 		status = history_stitch(&preport, &run->in, &o, run->history, 0);

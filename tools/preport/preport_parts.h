@@ -9,6 +9,8 @@
 enum {
 	PARTS_MOST = 16,
 	PARTS_RECORDS = 2000,	/* of the recording from one entry of the index to the next */
+	PARTS_BYTES = 1 << 21,	/* of a recording add a record to that distance: 100 GB of short
+				 * records have 50,000 entries */
 };
 
 struct parts {
