@@ -76,8 +76,12 @@ static bool is_harmless(const char *function)
 	return false;
 }
 
-static bool is_merged_table(const struct pq_database *d, const char *name)
+/* Returns whether rows can be merged that differ only in what a statement does not read: the number
+ * of a row is no column, so the plan does not tell whether it is read. */
+static bool can_merge_rows(const struct pq_database *d, const char *name, const char *column)
 {
+	if (!column || strcmp(column, "ROWID") == 0)
+		return false;
 	for (size_t i = 0; pq_table_at(i); i++)
 		if (name && strcmp(d->modules[i].table->name, name) == 0)
 			return true;
@@ -95,7 +99,7 @@ void pq_counts_note(struct pq_database *d, int action, const char *a, const char
 	else if (action == SQLITE_FUNCTION)
 		u->others |= !is_harmless(b);
 	else if (action == SQLITE_READ)
-		u->others |= !is_merged_table(d, a);
+		u->others |= !can_merge_rows(d, a, b);
 	else
 		u->others = true;
 }

@@ -88,6 +88,12 @@ def test_groups_of_scans_that_are_repeated():
     assert found == [want] * 4
 
 
+def test_rows_whose_numbers_are_read_are_not_merged(many):
+    for name in ("rowid", "oid"):
+        found = rows(f"select comm, max({name}) from samples group by comm", many, options=FEW)
+        assert max(number for _, number in found) == SAMPLES
+
+
 def test_columns_alone_are_those_of_all(many):
     """A scan for one column makes no others."""
     for path in (many, CHAINS):
