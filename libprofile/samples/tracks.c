@@ -16,12 +16,64 @@ enum {
 	NEAR_ITEMS = 1 << 16,	/* that are put in order at once, at first */
 };
 
+/* --- memory --- */
+
+static void free_items(struct pp_tracks *tracks, struct pp_track *t)
+{
+	pp_memory_free(&tracks->memory, t->bytes, t->capacity, 1);
+	tracks->room -= t->capacity;
+}
+
+/* Moves the bytes of all tracks to the file. Returns 0, or -1 without one. */
+static int move_items(struct pp_tracks *tracks)
+{
+	if (!tracks->spill)
+		return -1;
+	for (size_t i = 0; i < tracks->nr; i++) {
+		struct pp_track *t = &tracks->items[i];
+
+		if (!t->size)
+			continue;
+		if (pp_spill_add(tracks->spill, &t->blocks, t->bytes, t->size))
+			return -1;
+		free_items(tracks, t);
+		t->bytes = NULL;
+		t->size = t->capacity = 0;
+	}
+	return 0;
+}
+
+/* The same. Returns 0 if that has given back memory worth it. */
+static int spill_items(struct pp_tracks *tracks)
+{
+	const uint64_t before = tracks->memory.used;
+
+	if (move_items(tracks))
+		return -1;
+	return tracks->memory.used < before && before - tracks->memory.used >= before / 4 ? 0 : -1;
+}
+
+/* --- tracks --- */
+
 static bool is_same_track(const void *ctx, uint32_t id, const void *key)
 {
 	const struct pp_track *have = &((const struct pp_track *)ctx)[id], *want = key;
 
 	return have->tid == want->tid && have->pid == want->pid && have->cpu == want->cpu &&
 	       have->start == want->start && have->machine_pid == want->machine_pid;
+}
+
+/* Makes room for one more track, with that hash. Returns 0, or -1 without memory. */
+static int add_track(struct pp_tracks *t, uint32_t hash)
+{
+	struct pp_track *items = pp_memory_grow(&t->memory, t->items, &t->capacity, t->nr + 1,
+						sizeof(*items));
+
+	if (!items)
+		return -1;
+	t->items = items;
+	return t->nr < PP_NONE - 1 ?
+		pp_index_add(&t->index, &t->memory, hash, (uint32_t)t->nr) : -1;
 }
 
 static struct pp_track *find_track(struct pp_tracks *t, const struct pp_track *key)
@@ -31,15 +83,10 @@ static struct pp_track *find_track(struct pp_tracks *t, const struct pp_track *k
 		       mixed = pd_hash_mix(pp_index_hash(&t->index, key->start), task);
 	const uint32_t hash = (uint32_t)pd_hash_mix(mixed, place);
 	const uint32_t found = pp_index_find(&t->index, hash, t->items, key, is_same_track);
-	struct pp_track *items;
 
 	if (found != PP_NONE)
 		return &t->items[found];
-	items = pp_memory_grow(&t->memory, t->items, &t->capacity, t->nr + 1, sizeof(*items));
-	if (!items)
-		return NULL;
-	t->items = items;
-	if (t->nr >= PP_NONE - 1 || pp_index_add(&t->index, &t->memory, hash, (uint32_t)t->nr))
+	if (add_track(t, hash) && (spill_items(t) || add_track(t, hash)))
 		return NULL;
 	t->items[t->nr] = *key;
 	return &t->items[t->nr++];
@@ -113,41 +160,6 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 }
 
 /* --- writing --- */
-
-static void free_items(struct pp_tracks *tracks, struct pp_track *t)
-{
-	pp_memory_free(&tracks->memory, t->bytes, t->capacity, 1);
-	tracks->room -= t->capacity;
-}
-
-/* Moves the bytes of all tracks to the file. Returns 0, or -1 without one. */
-static int move_items(struct pp_tracks *tracks)
-{
-	if (!tracks->spill)
-		return -1;
-	for (size_t i = 0; i < tracks->nr; i++) {
-		struct pp_track *t = &tracks->items[i];
-
-		if (!t->size)
-			continue;
-		if (pp_spill_add(tracks->spill, &t->blocks, t->bytes, t->size))
-			return -1;
-		free_items(tracks, t);
-		t->bytes = NULL;
-		t->size = t->capacity = 0;
-	}
-	return 0;
-}
-
-/* The same. Returns 0 if that has given back memory worth it. */
-static int spill_items(struct pp_tracks *tracks)
-{
-	const uint64_t before = tracks->memory.used;
-
-	if (move_items(tracks))
-		return -1;
-	return tracks->memory.used < before && before - tracks->memory.used >= before / 4 ? 0 : -1;
-}
 
 static uint8_t *put_number(uint8_t *to, uint64_t n)
 {

@@ -74,6 +74,21 @@ def test_samples_in_a_file_give_the_same_bytes(form, long):
     assert preport(*FORMS[form], LITTLE, "--sandbox", long) == want
 
 
+def test_threads_that_there_is_no_memory_for_while_samples_have_it(tmp_path):
+    """At 512 threads their array grows, when one of them has most of the memory."""
+    it = Recording()
+    time = 1_000_000
+    it.task(10)
+    for tid in range(11, 610):
+        it.comm(time, 10, "same", tid)
+    for tid in [*range(10, 510), *[10] * 11_000, *range(510, 610)]:
+        time += 100_000
+        it.sample(time, 10, 1 << 20, 0x1000, 0x2010, tid=tid)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert preport("-f", "speedscope", LITTLE, path) == preport("-f", "speedscope", path)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_full_disk_is_told(form, long):
     status, message, _ = run(long, *FORMS[form], LITTLE)
