@@ -194,9 +194,13 @@ int pq_recording_scan(struct pq_recording *r, size_t table, uint64_t columns,
 
 int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out)
 {
-	const int error = s->get_next(s, out);
+	const struct pq_watch *w = &r->input.watch;
 	const char *text;
+	int error;
 
+	if (w->is_interrupted && w->is_interrupted(w->ctx))
+		return SQLITE_INTERRUPT;
+	error = s->get_next(s, out);
 	if (error == ENOMEM)
 		return SQLITE_NOMEM;
 	if (!error)

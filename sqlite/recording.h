@@ -18,6 +18,7 @@ struct pq_watch {
 	void (*on_error)(void *ctx, const char *name, const struct pd_error *e);
 	/* bytes: read in this pass; total: of the recording, 0: unknown */
 	void (*on_progress)(void *ctx, uint64_t bytes, uint64_t total);
+	bool (*is_interrupted)(void *ctx);	/* the statement is to end */
 	void *ctx;
 };
 
@@ -62,7 +63,7 @@ int pq_recording_scan(struct pq_recording *r, size_t table, uint64_t columns,
 		      struct pd_error *e);
 
 /* Gets the next batch of a scan; out->release is NULL at the end, and where reading can't continue,
- * which is an error of the recording. Returns SQLITE_OK, or SQLITE_NOMEM. */
+ * which is an error of the recording. Returns SQLITE_OK, SQLITE_NOMEM, or SQLITE_INTERRUPT. */
 int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out);
 
 #endif

@@ -7,6 +7,8 @@ import os
 import pathlib
 import random
 import re
+import select
+import signal
 import subprocess
 
 import pytest
@@ -463,6 +465,38 @@ def test_a_prompt_at_a_terminal(tmp_path):
     assert process.wait(TIMEOUT) == 0
     text = seen.decode().replace("\r", "")
     assert "pquery> " in text and "no such column: missing" in text and "\n66\n" in text
+
+
+def test_ctrl_c_at_a_prompt():
+    """It ends the statement that runs, or drops one that was begun; the prompt goes on."""
+    import pty
+    here, there = pty.openpty()
+    process = subprocess.Popen([TOOLS / "pquery", CHAINS], stdin=there, stdout=there,
+                               stderr=there, close_fds=True)
+    os.close(there)
+    seen = b""
+
+    def wait_for(text, interrupt=False):
+        nonlocal seen
+        while text not in seen:
+            if interrupt:
+                process.send_signal(signal.SIGINT)
+            if select.select([here], [], [], 0.02)[0]:
+                seen += os.read(here, 4096)
+        seen = seen[seen.index(text) + len(text):]
+
+    wait_for(b"pquery> ")
+    os.write(here, b"with recursive n(i) as (select 1 union all select i + 1 from n)\n"
+                   b"select count(*) from n;\n")
+    wait_for(b"pquery: interrupted", interrupt=True)
+    os.write(here, b"select 'begun'\n")
+    wait_for(b"begun")
+    wait_for(b"...> ")
+    wait_for(b"pquery> ", interrupt=True)
+    os.write(here, b"select count(*) as n from samples;\n")
+    wait_for(b"\n66\r\n")
+    os.write(here, b".quit\n")
+    assert process.wait(TIMEOUT) == 0
 
 
 def test_the_sandbox_changes_nothing():

@@ -21,6 +21,7 @@
 #include "pquery/pquery_rows.h"
 #include "pquery/pquery_save.h"
 #include "process/progress.h"
+#include "process/sigint.h"
 #include "process/sigbus.h"
 #include "sandbox/sandbox.h"
 
@@ -118,6 +119,8 @@ static const struct cli_tool tool = {
 	.see_also = "pdecode(1), preport(1), sqlite3(1)",
 };
 
+enum { STEPS_TO_INTERRUPT = 10000 };	/* of SQLite's machine, some 0.1 ms */
+
 struct run {
 	const struct settings *s;
 	struct max_output max_output;
@@ -155,6 +158,18 @@ static void on_progress(void *ctx, uint64_t bytes, uint64_t total)
 	run->done = bytes;
 	run->progress.total = total;
 	progress_update(&run->progress, bytes);
+}
+
+/* Ctrl-C at the prompt ends the statement. */
+static bool is_interrupted(void *ctx)
+{
+	(void)ctx;
+	return sigint_is_noted();
+}
+
+static int stop_if_interrupted(void *ctx)
+{
+	return is_interrupted(ctx);
 }
 
 /* Rows on a terminal take the place of the progress. */
@@ -297,7 +312,7 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 	struct pq_input input = {
 		.name = in->name, .memory = run->s->memory,
 		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
-		.access = PD_MAP_OWN, .watch = { on_error, on_progress, run },
+		.access = PD_MAP_OWN, .watch = { on_error, on_progress, is_interrupted, run },
 	};
 	enum cli_exit status = history_needs_copy(in) ? copy_stream(in) : CLI_OK;
 	struct pq_recording *r;
@@ -339,6 +354,7 @@ static int make_tables(struct run *run)
 	/* SQLite's own, if it has them */
 	make_table(run, "json_each");
 	make_table(run, "json_tree");
+	sqlite3_progress_handler(run->db, STEPS_TO_INTERRUPT, stop_if_interrupted, NULL);
 	return code == SQLITE_OK ? sqlite3_set_authorizer(run->db, authorize, run) : code;
 }
 

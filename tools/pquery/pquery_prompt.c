@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "database.h"
+#include "process/sigint.h"
 #include "values.h"
 
 static const struct cli_note examples[] = {
@@ -115,6 +116,7 @@ static enum cli_exit print_help(const struct prompt *p, const char *argument)
 	      ".schema [TABLE]   their columns\n"
 	      ".examples         questions and their SQL\n"
 	      ".quit             the end, as Ctrl-D\n"
+	      "Ctrl-C            ends the statement that runs, or drops one that was begun\n"
 	      "Everything else is SQL, which ends with a semicolon.\n");
 	return CLI_OK;
 }
@@ -190,8 +192,10 @@ static enum cli_exit append(const struct prompt *p, struct input_text *t, const 
 
 static enum cli_exit run_text(const struct prompt *p, struct input_text *t)
 {
-	const enum cli_exit status = is_blank(t->text) ? CLI_OK : p->run(p->ctx, t->text);
+	enum cli_exit status;
 
+	sigint_clear();
+	status = is_blank(t->text) ? CLI_OK : p->run(p->ctx, t->text);
 	t->size = 0;
 	t->text[0] = '\0';
 	return status;
@@ -214,25 +218,45 @@ static bool is_end(const struct input_text *t, const char *line)
 	return !t->size && (strncmp(line, ".quit", 5) == 0 || strncmp(line, ".exit", 5) == 0);
 }
 
-static void show_prompt(const struct prompt *p, const struct input_text *t, bool is_terminal)
+static bool is_at_terminal(const struct prompt *p)
 {
-	if (is_terminal)
+	return isatty(STDIN_FILENO) && output_is_terminal(p->out);
+}
+
+static void show_prompt(const struct prompt *p, const struct input_text *t)
+{
+	if (is_at_terminal(p))
 		print(p, t->size ? "   ...> " : "pquery> ");
 	output_flush(p->out);
 }
 
+/* Reads a line. Ctrl-C drops the statement that was begun. Returns false at the end. */
+static bool read_line(const struct prompt *p, struct input_text *t, char **line, size_t *capacity)
+{
+	for (;;) {
+		show_prompt(p, t);
+		if (getline(line, capacity, stdin) >= 0)
+			return !is_end(t, *line);
+		if (!sigint_is_noted())
+			return false;
+		sigint_clear();
+		clearerr(stdin);
+		t->size = 0;
+		print(p, "\n");
+	}
+}
+
 enum cli_exit prompt_read(const struct prompt *p)
 {
-	const bool is_terminal = isatty(STDIN_FILENO) && output_is_terminal(p->out);
+	const bool is_terminal = is_at_terminal(p);
 	struct input_text t = { NULL, 0 };
 	enum cli_exit status = CLI_OK;
 	size_t capacity = 0;
 	char *line = NULL;
 
-	for (;;) {
-		show_prompt(p, &t, is_terminal);
-		if (getline(&line, &capacity, stdin) < 0 || is_end(&t, line))
-			break;
+	if (is_terminal)
+		sigint_note();
+	while (read_line(p, &t, &line, &capacity)) {
 		status = take_line(p, &t, line);
 		if (status != CLI_OK && !is_terminal)
 			break;
