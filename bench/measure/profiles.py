@@ -3,7 +3,6 @@ import copy
 import os
 import shlex
 import shutil
-import subprocess
 
 from inputs import KINDS, CantRecord, Input, Kind, make, multiply, record, stats_of
 from measure import Program, measure, summary
@@ -43,16 +42,11 @@ def peers(path):
     return found
 
 
-def compressing(settings, path):
-    """The part of gzip in the time of -f firefox: a program that compresses the same bytes."""
-    json = settings.work / "firefox.json"
-    firefox = preport(settings, "firefox", path)
-    with open(json, "wb") as out:
-        packed = subprocess.Popen([*map(str, firefox.command)], stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, env=settings.environment())
-        subprocess.run(["gzip", "-d", "-c"], stdin=packed.stdout, stdout=out, check=False)
-        packed.wait()
-    return Program("gzip of firefox", ["gzip", "-6", "-c", str(json)])
+def without_gzip(settings, path):
+    """What -f firefox does before it compresses: a file of this name is not."""
+    name = settings.work / "firefox.json"
+    return Program("preport firefox, plain", [settings.tool("preport"), "-f", "firefox", "-j", "1",
+                                              "-o", name, path])
 
 
 def result(settings, part, file, programs):
@@ -64,9 +58,9 @@ def result(settings, part, file, programs):
 
 def beside_peers(settings, report, file):
     ours = [preport(settings, form, file.path) for form in FORMATS]
-    gzip = compressing(settings, file.path)
+    plain = without_gzip(settings, file.path)
     report.add_profiles(result(settings, "peers", file, measure(
-        settings, [*ours, gzip, *peers(file.path)])))
+        settings, [*ours, plain, *peers(file.path)])))
 
 
 def with_threads(settings, report, file):
