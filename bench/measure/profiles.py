@@ -43,7 +43,7 @@ def peers(path):
 
 
 def without_gzip(settings, path):
-    """What -f firefox does before it compresses: a file of this name is not."""
+    """The work of -f firefox before it compresses: a file of this name is plain."""
     name = settings.work / "firefox.json"
     return Program("preport firefox, plain", [settings.tool("preport"), "-f", "firefox", "-j", "1",
                                               "-o", name, path])
