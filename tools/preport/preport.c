@@ -15,7 +15,7 @@
 #include "recording/history.h"
 #include "preport/preport_choices.h"
 #include "preport/preport_limits.h"
-#include "preport/preport_parts.h"
+#include "preport/preport_threads.h"
 #include "preport/preport_wrote.h"
 #include "process/progress.h"
 #include "process/sigbus.h"

@@ -1,5 +1,5 @@
-/* preport_parts.c - reads the samples of a recording with several threads, each a part of it. */
-#include "preport/preport_parts.h"
+/* preport_threads.c - reads the samples of a recording with several threads, each a part of it. */
+#include "preport/preport_threads.h"
 
 #include <pthread.h>
 #include <signal.h>

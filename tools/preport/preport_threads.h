@@ -1,6 +1,6 @@
-/* preport_parts.h - reads the samples of a recording with several threads, each a part of it. */
-#ifndef PD_TOOLS_PREPORT_PARTS_H
-#define PD_TOOLS_PREPORT_PARTS_H
+/* preport_threads.h - reads the samples of a recording with several threads, each a part of it. */
+#ifndef PD_TOOLS_PREPORT_THREADS_H
+#define PD_TOOLS_PREPORT_THREADS_H
 
 #include "files/input.h"
 #include "pd/index.h"
