@@ -251,7 +251,7 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
 	c->reader = r;
 	c->flush = flush;
 	c->ctx = ctx;
-	c->nr_items = c->item = 1;	/* none, and not yet at the end */
+	c->nr_items = c->item = 1;	/* all of one are taken: the next step reads more */
 	c->tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = c->budget.limit / 4));
 	if (pc_wants(c, PC_OBJECTS))
 		pc_learn_first_times(c);

@@ -3,8 +3,7 @@
 
 #include "base/thread.h"
 
-/* Waking a thread takes as long as some samples: who sleeps does so until there is this much to
- * do. */
+/* Waking a thread takes as long as some samples: a thread sleeps until there is this much to do. */
 enum { BURST = PC_NR_QUEUED / 2 };
 
 /* Waits for samples. Returns false at the end. */

@@ -19,7 +19,7 @@ uint32_t pp_tree_child(struct pp_tree *t, struct pp_memory *m, uint32_t parent, 
 	struct pp_node *nodes;
 	uint32_t hash, found;
 
-	/* mostly it is the one that was added after its parent, and that is near in memory */
+	/* mostly the node that was added right after its parent, which is near in memory */
 	if (parent != PP_NONE && parent + 1 < t->nr && is_same_node(t, parent + 1, &key))
 		return parent + 1;
 	hash = (uint32_t)pp_index_hash(&t->index, (uint64_t)parent << 32 | frame);

@@ -17,7 +17,7 @@ struct pp_tree {
 	struct pp_index index;
 };
 
-/* Returns the node of a frame below `parent`, new perhaps, or PP_NONE without memory. */
+/* Returns the node of a frame below `parent`, added if it is new; PP_NONE without memory. */
 uint32_t pp_tree_child(struct pp_tree *t, struct pp_memory *m, uint32_t parent, uint32_t frame);
 
 void pp_tree_free(struct pp_tree *t, struct pp_memory *m);

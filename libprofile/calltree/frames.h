@@ -53,7 +53,7 @@ struct pp_frames {
 	size_t nr_kinds;
 };
 
-/* All return the number of the frame, new perhaps, or PP_NONE without memory. */
+/* All return the number of the frame, added if it is new; PP_NONE without memory. */
 uint32_t pp_frames_add(struct pp_frames *f, struct pp_memory *m, const struct pp_frame *frame);
 uint32_t pp_frames_add_text(struct pp_frames *f, struct pp_memory *m, enum pp_kind kind,
 			    uint32_t text);

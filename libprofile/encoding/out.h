@@ -79,7 +79,7 @@ static inline uint32_t pp_next_below(const struct pp_profile *p, uint32_t root, 
 	return at == root ? PP_NONE : p->merged[at].next;
 }
 
-/* Returns whether formats with all events show one: it has samples. */
+/* Returns whether formats with all events show this one: those without samples are left out. */
 static inline bool pp_is_column(const struct pp_profile *p, size_t event)
 {
 	return p->events[event].samples > 0;

@@ -39,7 +39,7 @@ static bool is_same_cost(const void *ctx, uint32_t id, const void *key)
 	       (have->line == want->line || have->callee != PP_NONE);
 }
 
-/* Returns a line, new perhaps, or NULL without memory. A call has one line, that of the first. */
+/* Returns a line, added if it is new; NULL without memory. A call has one: that of the first. */
 static struct cost *cost_of(struct graph *g, uint32_t function, uint32_t line, uint32_t callee)
 {
 	struct cost key = { .function = function, .line = line, .callee = callee };

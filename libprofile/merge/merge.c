@@ -217,7 +217,7 @@ static bool is_left_out(const struct merge *g, const struct pp_place *at)
 	return is_idle == (g->shape.idle == PP_IDLE_DROP);
 }
 
-/* Returns whether a function is none of the shape: its caller counts for it. */
+/* Returns whether the shape leaves a function out: its caller counts for it. */
 static bool is_hidden(const struct merge *g, const struct pp_place *at, uint32_t function)
 {
 	if (g->shape.recursion == PP_RECURSION_FOLDED &&

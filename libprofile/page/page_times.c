@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Returns whether a sample is one of the page. */
+/* Returns whether the page shows a sample. */
 static bool is_shown(const struct pp_page_times *t, const struct pp_item *item)
 {
 	const struct pp_place *place = &t->p->places[item->node];

@@ -35,7 +35,7 @@ static uint32_t add_frame(struct appending *a, uint32_t i)
 	return a->frames[i] = pp_frames_add(&p->frames, &p->memory, &frame);
 }
 
-/* Returns the event in p of a root of the later tree, new perhaps, or PP_NONE without memory. */
+/* Returns the event in p of a root of the later tree, added if new; PP_NONE without memory. */
 static uint32_t add_event(struct appending *a, const struct pp_node *root)
 {
 	const uint32_t event = a->later->frames.items[root->frame].text;

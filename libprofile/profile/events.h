@@ -7,11 +7,11 @@
 /* Adds an event. Returns its number, or PP_NONE without memory. */
 uint32_t pp_events_add(struct pp_profile *p, const struct pp_weigher *w);
 
-/* Returns the event of an attribute, new perhaps, or NULL without memory. */
+/* Returns the event of an attribute, added if it is new; NULL without memory. */
 struct pp_counted_event *pp_events_of(struct pp_profile *p, struct pd_reader *r,
 				      const struct pd_attr *a);
 
-/* Returns the event of another profile of the same recording, new perhaps, or PP_NONE without
+/* Returns the event of another profile of the same recording, added if it is new; PP_NONE without
  * memory. */
 uint32_t pp_events_take(struct pp_profile *p, const struct pp_counted_event *other);
 

@@ -21,7 +21,7 @@ void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fi
 		   const struct pp_counted_event *event, const struct pd_moment *at,
 		   struct pp_stack *s);
 
-/* Returns the frame of an item, new perhaps, or PP_NONE without memory. Sets its image and file
+/* Returns the frame of an item, added if it is new; PP_NONE without memory. Sets its image and file
  * offset. Must be called once for an item. */
 uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
 			const struct pp_stack *s, struct pd_location *item);

@@ -4,7 +4,7 @@
 
 #include "profile/profile_internal.h"
 
-/* Notes a thread, new perhaps. Without memory the number of threads is too low. */
+/* Counts a thread unless it was seen before. Without memory the number of threads is too low. */
 void pp_threads_note(struct pp_profile *p, const struct pp_thread *t);
 
 #endif

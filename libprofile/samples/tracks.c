@@ -43,7 +43,7 @@ static int move_items(struct pp_tracks *tracks)
 	return 0;
 }
 
-/* The same. Returns 0 if that has given back memory worth it. */
+/* The same, when memory is short. Returns 0 if it freed enough to be worth another try. */
 static int spill_items(struct pp_tracks *tracks)
 {
 	const uint64_t before = tracks->memory.used;

@@ -54,7 +54,7 @@ struct pp_tracks {
 	bool has_switches;
 };
 
-/* Returns the number of a thread's track, new perhaps, or PP_NONE without memory. */
+/* Returns the number of a thread's track, added if it is new; PP_NONE without memory. */
 uint32_t pp_tracks_number(struct pp_tracks *t, const struct pd_task *task);
 
 /* Adds an item to a track: that of a record's thread, `task` at the moment `at`. The item's time is
@@ -64,7 +64,7 @@ int pp_tracks_add(struct pp_tracks *t, uint32_t track, struct pp_strings *string
 		  const struct pd_task *task, const struct pd_moment *at,
 		  const struct pp_item *item);
 
-/* Returns the track of the thread of another one, new perhaps, or NULL without memory. */
+/* Returns the track of the thread of another one, added if it is new; NULL without memory. */
 struct pp_track *pp_tracks_find(struct pp_tracks *t, const struct pp_track *other);
 
 /* Puts the items of each track in the order of their times, and the tracks in that of their first

@@ -11,8 +11,8 @@ struct pp_memory {
 	uint64_t limit, used;	/* bytes */
 };
 
-/* Makes room for `need` items of `size` bytes. Returns the array, moved perhaps, or NULL: it is
- * then as it was. */
+/* Makes room for `need` items of `size` bytes. Returns the array, which may have moved;
+ * or NULL: it is then as it was. */
 void *pp_memory_grow(struct pp_memory *m, void *items, size_t *capacity, size_t need, size_t size);
 
 /* Returns zeroed memory, or NULL. */

@@ -260,7 +260,7 @@ static bool are_alike(struct pd_bytes a, struct pd_bytes b)
 	return !a.size && !b.size;
 }
 
-/* Returns whether a thread is none of the kind of a line's other threads. */
+/* Returns whether a thread's name differs from those of the line in more than digits. */
 static bool is_other(const struct summing *s, const struct pp_line *line, uint32_t thread)
 {
 	const struct pp_strings *strings = &s->p->strings;

@@ -28,7 +28,7 @@ double pp_share(const struct pp_profile *p, size_t event, const char *glob, enum
 	if (root == PP_NONE)
 		return 0;
 	all = pp_total(&p->merged[root], by);
-	/* below a match nothing counts once more */
+	/* functions below a match do not count again */
 	while (at != PP_NONE) {
 		const bool is_match = matches(p, at, glob);
 

@@ -18,8 +18,8 @@ static bool is_read(const char *section, enum ps_debug_depth depth)
 	return depth >= PS_DEBUG_LINES || strcmp(section, ".debug_line") != 0;
 }
 
-/* Makes a section one without bytes, so that libdw does not expand it. (Files that have to be
- * relocated need all of them.) */
+/* Turns a section into one without bytes, so that libdw does not expand it. (Files that have to be
+ * relocated need all sections.) */
 static bool hide_section(Elf_Scn *section)
 {
 	GElf_Shdr header;

@@ -241,7 +241,7 @@ bool ps_session_device(struct ps_session *s, const struct pd_location *l, struct
 void ps_session_free_device(struct ps_session *s);
 /* Returns the call frame information of an image in the bundle, or NULL. */
 struct ps_cfi *ps_session_given_cfi(struct ps_session *s, uint32_t image);
-/* Has the rows of call frame information kept that unwinding needs, for a bundle. */
+/* From now on keeps the rows of call frame information that unwinding asks for, for a bundle. */
 void ps_session_keep_rows(struct ps_session *s, struct ps_cfi *cfi);
 /* Sets the rows of an image. Without memory there are none. */
 void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,

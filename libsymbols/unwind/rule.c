@@ -53,8 +53,8 @@ static bool make_cfa(const struct ps_row *row, const struct ps_arch *arch, struc
 	return true;
 }
 
-/* Whether a rule loses what the row knows of a register that rules do not keep. That one which a
- * call may change is the same is not worth knowing. */
+/* Returns whether a rule would lose what the row states of a register that rules do not keep. That
+ * a register which a call may change is unchanged need not be kept. */
 static bool drops_register(const struct ps_row *row, const struct ps_arch *arch, unsigned int reg)
 {
 	const bool preserved = arch->preserved >> reg & 1;

@@ -156,7 +156,7 @@ static void find_names(struct names *n)
 
 /* --- the process that looks up --- */
 
-/* Comes before a section. */
+/* The head of a section on the socket. */
 struct answer {
 	uint64_t size;
 	uint64_t is;			/* enum ps_bundle_is */

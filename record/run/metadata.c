@@ -334,7 +334,7 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 		       where);
 }
 
-/* Returns the section of feature PD_SYMBOLS, for free(). `where` it goes is for messages. */
+/* Returns the section of feature PD_SYMBOLS, for free(). `where`: its place, for messages. */
 static struct pd_bytes find_names(struct recording *r, int fd, const struct silent_files *silent,
 				  const char *where)
 {

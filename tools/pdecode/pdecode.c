@@ -228,8 +228,8 @@ static bool is_live(const struct run *run)
 	       !needs_names(s) && !s->header_only && history_needs_copy(&run->in);
 }
 
-/* --strict ends at the very record that is damaged, so no thread may be ahead of it; nor of a
- * history that follows the records. */
+/* --strict ends at the very record that is damaged, and a history may follow the records: no thread
+ * may be ahead of either. */
 static unsigned int thread_count(const struct run *run)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -28,7 +28,7 @@ enum pp_keep choices_keep(const struct choices *c);
 /* Returns whether samples must come in the order of time. */
 bool choices_need_order(const struct choices *c);
 struct pp_shape choices_shape(const struct choices *c);
-/* But for what depends on the recording or the terminal. */
+/* Sets all members but those that depend on the recording or the terminal. */
 struct pp_write choices_write(const struct choices *c);
 
 #endif

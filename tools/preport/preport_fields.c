@@ -23,7 +23,7 @@ static uint32_t find_field(const char *word, size_t size)
 	return 0;
 }
 
-/* perf's list: the fields, or changes of those that it has of itself, as +pid and -period. */
+/* As in perf: a list of fields, or of changes to the default ones, such as +pid and -period. */
 static enum cli_exit read_list(const struct cli_tool *tool, const char *list, struct pp_script *o)
 {
 	const bool changes = *list == '+' || *list == '-';

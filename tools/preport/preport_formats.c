@@ -48,7 +48,7 @@ static bool ends_with(const char *name, const char *end)
 	return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* Returns whether a name ends so, or so and with .gz. */
+/* Returns whether a name has this ending, or this one and .gz. */
 static bool selects(const char *name, const char *end)
 {
 	const size_t n = strlen(name), m = strlen(end), gz = strlen(PACKED_END);

@@ -13,8 +13,8 @@ enum cli_exit percent_read(const struct cli_tool *tool, const char *option, cons
 /* Checks the values of --fail-above. Returns CLI_OK, or CLI_USAGE after a message. */
 enum cli_exit limits_check(const struct cli_tool *tool, const struct cli_list *limits);
 
-/* Returns whether a function has, or, if `base` is not NULL, has gained more than its limit: says
- * so, of the input called `name`. */
+/* Returns whether a function has more than its limit, or with a `base` has gained more, and prints
+ * which. `name` is that of the input, for the message. */
 bool limits_exceeded(const struct cli_tool *tool, const struct cli_list *limits, const char *name,
 		     const struct pp_profile *profile, const struct pp_profile *base,
 		     enum pp_measure by);

@@ -21,7 +21,7 @@ struct settings {
 	struct cli_list inputs, limits, groups;
 	bool off_cpu, wall, quiet;
 	bool open, pager;
-	bool is_as_always;	/* asked for what is so in any case */
+	bool is_as_always;	/* an option asked for what is the default */
 	bool children, callers, inverted, heatmap, addrs, no_symbols, inlines, lines, verbose;
 };
 

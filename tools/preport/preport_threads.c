@@ -128,7 +128,7 @@ static void end_part(struct part *part)
 	pd_reader_free(part->reader);
 }
 
-/* Adds the other parts to the first. Returns 1 if one is not good: nothing was added then. */
+/* Adds the other parts to the first. Returns 1 if one of them failed: nothing was added then. */
 static int append_parts(struct pp_profile *p, struct part *all, size_t n, struct pd_error *e)
 {
 	for (size_t i = 1; i < n; i++)

@@ -123,7 +123,7 @@ enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 	n->opener.kallsyms = s->kallsyms;
 	n->opener.servers.tool = s->debuginfod ? tool : NULL;
 	n->mount_namespace = opener_mount_namespace();
-	opener_start(&n->opener);	/* without it files are opened as far as the sandbox lets */
+	opener_start(&n->opener);	/* without it, only what the sandbox allows is opened */
 	return CLI_OK;
 }
 

@@ -19,7 +19,7 @@ struct symbol_settings {
 };
 
 #define SYMBOLS_FULL "full"
-/* More than there are. */
+/* Room for the reasons of enum pd_why, of which there are fewer. */
 #define SYMBOL_REASONS 32
 extern const char *const symbol_unverified[];
 
