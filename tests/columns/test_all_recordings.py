@@ -44,32 +44,14 @@ def tables(data_file, write):
     return write(data_file.path)
 
 
-def load(path):
-    if path.is_dir():
-        return {str(part.relative_to(path)): part.read_bytes() for part in sorted(path.rglob("*"))
-                if part.is_file()}
-    return path.read_bytes()
-
-
-def store(path, data):
-    if not isinstance(data, dict):
-        path.write_bytes(data)
-        return path
-    for name, part in data.items():
-        where = path / name
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(part)
-    return path
-
-
 def test_swapped_to_big_endian(data_file, tables, write, tmp_path):
     if data_file.path.name in DAMAGED:
         pytest.skip("the swapper can't swap all of it")
     try:
-        big = swap.to_big_endian(load(data_file.path))
+        big = swap.to_big_endian(swap.load(data_file.path))
     except swap.NotSwappable as problem:
         pytest.skip(str(problem))
-    code, found = write(store(tmp_path / data_file.path.name, big))
+    code, found = write(swap.store(tmp_path / data_file.path.name, big))
     assert code == tables[0]
     assert found["files"]["byte_order"] == ["big"]
     for name, columns in tables[1].items():
@@ -101,7 +83,7 @@ def test_samples_are_those_of_perf_script(data_file, tables, perf, tmp_path):
         pytest.skip(OTHERWISE[data_file.path.name])
     path = data_file.path
     if path.suffix == ".gz":
-        path = store(tmp_path / "perf.data", gzip.decompress(path.read_bytes()))
+        path = swap.store(tmp_path / "perf.data", gzip.decompress(path.read_bytes()))
     want, has_cpus = perf_samples(perf, path)
     if isinstance(want, str):
         pytest.skip(f"perf: {want.strip().splitlines()[-1]}")

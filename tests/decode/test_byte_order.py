@@ -18,22 +18,6 @@ from perfdata.catalog import cases, catalog, write
 COMPRESSED = ("COMPRESSED", "COMPRESSED2")
 
 
-def load(path):
-    if path.is_dir():
-        return {str(part.relative_to(path)): part.read_bytes() for part in sorted(path.rglob("*"))
-                if part.is_file()}
-    return path.read_bytes()
-
-
-def store(path, data):
-    parts = ({path / name: part for name, part in data.items()} if isinstance(data, dict)
-             else {path: data})
-    for where, part in parts.items():
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(part)
-    return path
-
-
 class Bytes:
     """The bytes of a file, decompressed, or of the files of a directory."""
 
@@ -150,9 +134,9 @@ def but_the_cut_one(document):
 
 @pytest.mark.sanitize
 def test_file_swapped_to_big_endian(data_file, decoder, tmp_path):
-    little = load(data_file.path)
+    little = swap.load(data_file.path)
     big = swapped(little)
-    path = store(tmp_path / data_file.path.name, big)
+    path = swap.store(tmp_path / data_file.path.name, big)
     one, other = decoder.result(data_file.path), decoder.result(path)
     assert one.returncode == other.returncode
     if data_file.path.name in DAMAGED:
@@ -191,17 +175,17 @@ def catalogue(kept={}):
 
 def test_every_capture_can_be_swapped():
     for file in fixture_files():
-        assert swap.to_big_endian(load(file.path))
+        assert swap.to_big_endian(swap.load(file.path))
 
 
 def test_a_bit_that_is_not_swapped_shows(decode, tmp_path):
     file = next(file for file in fixture_files() if file.name == "02-callgraph-fp.data")
-    little = load(file.path)
+    little = swap.load(file.path)
     big = bytearray(swap.to_big_endian(little))
     at = decode(file.path)["file"]["sections"][1]["offset"] + 40   # the flags of the first attr
     # swapped as if they were a number
     big[at:at + 8] = little[at:at + 8][::-1]
-    path = store(tmp_path / "big", bytes(big))
+    path = swap.store(tmp_path / "big", bytes(big))
     wrong = list(differences(without_order(decode(file.path), little, "little"),
                              without_order(decode(path), bytes(big), "big")))
     assert any(where.startswith(".attrs[0].attr.flags") for where, _, _ in wrong)
@@ -210,7 +194,7 @@ def test_a_bit_that_is_not_swapped_shows(decode, tmp_path):
 def test_bytes_that_are_not_the_files_show(corpus, decode):
     path = corpus / "quipper" / "perf.data.weight_struct"
     document = copy.deepcopy(decode(path))
-    without_order(document, load(path), "little")
+    without_order(document, swap.load(path), "little")
     document["features"]["HOSTNAME_raw"] += "00"
     with pytest.raises(AssertionError, match="other bytes"):
-        without_order(document, load(path), "little")
+        without_order(document, swap.load(path), "little")

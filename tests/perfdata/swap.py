@@ -322,3 +322,21 @@ def plain_records(data, main=None):
         stream = b"".join(expand(data, order, report.records))
         found += bodies(stream, report.inner)
     return found
+
+
+def load(path):
+    """The bytes of a file; of a directory {name: bytes}."""
+    if path.is_dir():
+        return {str(part.relative_to(path)): part.read_bytes() for part in sorted(path.rglob("*"))
+                if part.is_file()}
+    return path.read_bytes()
+
+
+def store(path, data):
+    """Writes what load() returns. Returns the path."""
+    parts = ({path / name: part for name, part in data.items()} if isinstance(data, dict)
+             else {path: data})
+    for where, part in parts.items():
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(part)
+    return path

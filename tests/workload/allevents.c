@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "forward.h"
+
 enum { BUFFER = 64 << 20, MOST_FDS = 1 << 16 };
 
 static uint64_t ids[MOST_FDS];		/* by descriptor, 0: none of ours */
@@ -28,19 +30,15 @@ static long open_event(void)
 
 long syscall(long nr, ...)
 {
-	static long (*real)(long, ...);
 	va_list args;
-	long a[6];
+	long a[NR_ARGS];
 
 	if (nr == SYS_perf_event_open)
 		return open_event();
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
 	va_start(args, nr);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(args, long);
+	take_args(a, args);
 	va_end(args);
-	return real(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return forward_syscall(nr, a);
 }
 
 int ioctl(int fd, unsigned long request, ...)

@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "forward.h"
+
 enum { FIRST_TYPE = 70, MOST = 256, PAGE = 4096, FIRST_ID = 1000 };
 
 struct content {
@@ -120,23 +122,19 @@ static long open_fake(void)
 
 long syscall(long nr, ...)
 {
-	static long (*real)(long, ...);
 	uint32_t type;
 	va_list args;
-	long a[6];
+	long a[NR_ARGS];
 
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
 	va_start(args, nr);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(args, long);
+	take_args(a, args);
 	va_end(args);
 	if (nr == SYS_perf_event_open) {
 		memcpy(&type, (const void *)a[0], sizeof(type));
 		if (type >= FIRST_TYPE)
 			return open_fake();
 	}
-	return real(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return forward_syscall(nr, a);
 }
 
 static void *map_ring(size_t size)

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
+#include "forward.h"
+
 static uint64_t number(const char *name, uint64_t missing)
 {
 	const char *text = getenv(name);
@@ -56,19 +58,15 @@ int uname(struct utsname *u)
 
 long syscall(long nr, ...)
 {
-	static long (*real)(long, ...);
-	long a[6];
+	long a[NR_ARGS];
 	va_list args;
 
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
 	va_start(args, nr);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(args, long);
+	take_args(a, args);
 	va_end(args);
 	if (nr == SYS_perf_event_open && refuses((const void *)a[0])) {
 		errno = refuses((const void *)a[0]);
 		return -1;
 	}
-	return real(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return forward_syscall(nr, a);
 }
