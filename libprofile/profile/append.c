@@ -140,6 +140,12 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->lacks_times |= from->lacks_times;
 }
 
+/* Items without a time have that of the item before, which may be in another part. */
+static uint64_t time_of(const struct pp_item *item, const struct pp_track *to)
+{
+	return item->time ? item->time : to->last;
+}
+
 static int add_track(struct appending *a, const struct pp_track *from)
 {
 	struct pp_tracks *tracks = &a->p->tracks;
@@ -149,18 +155,19 @@ static int add_track(struct appending *a, const struct pp_track *from)
 
 	if (!to)
 		return -1;
-	if (to->comm == PP_NONE || from->named_at >= to->named_at) {
+	if (to->comm == PP_NONE || !from->named_at || from->named_at >= to->named_at) {
 		to->comm = add_string(a, from->comm);
 		to->process = add_string(a, from->process);
 		to->process_start = from->process_start;
 		to->named = from->named;
-		to->named_at = from->named_at;
+		to->named_at = from->named_at ? from->named_at : to->last;
 		if (to->comm == PP_NONE || to->process == PP_NONE)
 			return -1;
 	}
 	while (pp_track_next(&r, &item)) {
 		struct pp_item moved = item;
 
+		moved.time = time_of(&item, to);
 		if (item.kind == PP_ITEM_SAMPLE)
 			moved.node = node_of(a, item.node);
 		if (pp_track_add(tracks, (uint32_t)(to - tracks->items), &moved))
@@ -226,8 +233,7 @@ int pp_append(struct pp_profile *p, struct pp_profile *later, struct pd_error *e
 	return code == PD_OK ? 0 : fail(e, code);
 }
 
-/* Waits, and what counters in samples have counted, begin in one part and end in another; a sample
- * without a time has that of the one before it. */
+/* Waits, and what counters in samples have counted, begin in one part and end in another. */
 bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r)
 {
 	struct pp_weigher w;
@@ -237,7 +243,7 @@ bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r)
 		return false;
 	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
 		pp_weigher_init(&w, r, pd_reader_attr(r, i));
-		if (w.is_read || (!w.has_times && p->options.keep != PP_KEEP_SUMS))
+		if (w.is_read)
 			return false;
 	}
 	return true;

@@ -183,7 +183,7 @@ static void put_item(struct pp_track *t, const struct pp_item *item)
 	t->nr_items++;
 	t->is_unordered |= is_before;
 	t->last = item->time;
-	if (t->first == PD_NO_TIME || item->time < t->first)
+	if (item->time && item->time < t->first)
 		t->first = item->time;
 	t->size = (size_t)(to - t->bytes);
 }
@@ -262,8 +262,10 @@ int pp_tracks_add(struct pp_tracks *t, uint32_t number, struct pp_strings *strin
 	struct pp_track *track = &t->items[number];
 	struct pp_item now = *item;
 
-	now.time = record->has & PD_HAS_TIME && record->time < NO_TIME_FROM ? record->time :
-									      track->last;
+	if (record->has & PD_HAS_TIME && record->time && record->time < NO_TIME_FROM)
+		now.time = record->time;
+	else
+		now.time = track->last;
 	if (now.time >= track->named_at) {
 		if (name_track(track, strings, m, h, task, at))
 			return -1;
@@ -462,7 +464,7 @@ uint64_t pp_tracks_first(const struct pp_tracks *t)
 	uint64_t first = PD_NO_TIME;
 
 	for (size_t i = 0; i < t->nr; i++)
-		if (t->items[i].first && t->items[i].first < first)
+		if (t->items[i].first < first)
 			first = t->items[i].first;
 	return first == PD_NO_TIME ? 0 : first;
 }

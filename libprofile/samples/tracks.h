@@ -17,7 +17,8 @@ enum pp_item_kind {
 
 struct pp_item {
 	enum pp_item_kind kind;
-	uint64_t time;		/* ns; once they are in order, never less than that before */
+	uint64_t time;		/* ns; once they are in order, never less than that before. 0: no
+				 * item up to this one has a time */
 	uint64_t weight;	/* of SAMPLE, as node */
 	uint32_t node;		/* in the tree of addresses */
 };
@@ -31,7 +32,7 @@ struct pp_track {
 	uint64_t named_at;	/* time of the item that the names are of */
 	uint64_t start;		/* of the thread, as struct pd_task has it */
 	uint64_t process_start;
-	uint64_t first;		/* earliest time of an item */
+	uint64_t first;		/* earliest time of an item; PD_NO_TIME: none has one */
 	uint64_t last;		/* of the last one that was added */
 	bool is_unordered;	/* an item was added after a later one */
 	uint64_t samples;
@@ -58,7 +59,8 @@ struct pp_tracks {
 uint32_t pp_tracks_number(struct pp_tracks *t, const struct pd_task *task);
 
 /* Adds an item to a track: that of a record's thread, `task` at the moment `at`. The item's time is
- * the record's; without one, that of the item before. Returns 0, or -1 without memory. */
+ * the record's; without one, that of the item before it in the recording. Returns 0, or -1 without
+ * memory. */
 int pp_tracks_add(struct pp_tracks *t, uint32_t track, struct pp_strings *strings,
 		  struct pp_memory *m, const struct pd_history *h, const struct pd_fields *record,
 		  const struct pd_task *task, const struct pd_moment *at,

@@ -67,7 +67,6 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 				  .frequency = facts.frequency };
 	snprintf(w->name, sizeof(w->name), "%s", pd_attr_name(a));
 	w->is_switch = strncmp(w->name, "sched:sched_switch", 18) == 0;
-	w->has_times = (facts.sample_type & PD_SAMPLE_TIME) != 0;
 	w->is_tracepoint = facts.type == TYPE_OF_TRACEPOINT;
 	w->is_wait = strcmp(w->name, "offcpu-time") == 0;
 	w->is_time = w->is_wait || (facts.type == TYPE_OF_SOFTWARE &&

@@ -13,7 +13,6 @@ struct pp_weigher {
 	uint32_t max_stack;	/* addresses of a chain at most; 0: as the kernel is set */
 	bool is_time, is_tracepoint, has_no_weight;
 	bool is_read;		/* samples have counter values, see reads.h */
-	bool has_times;
 	bool is_inherited;
 	bool copies_stacks;	/* samples have user registers, and mostly a stack */
 	bool has_call_stacks;	/* that the CPU recorded as branches */

@@ -1,4 +1,5 @@
 """Samples read by several threads, each a part of the recording: the same bytes as by one."""
+import json
 import random
 
 import pytest
@@ -71,6 +72,32 @@ def test_the_order_of_the_records_is_not_seen(form, tmp_path):
         path.write_bytes(it.file())
         outputs.append(preport("-f", form, "--addrs", path))
     assert outputs[0] == outputs[1]
+
+
+UNTIMED = attr("IP|TID|PERIOD|IDENTIFIER", type=1, config=1, sample_period=7)
+NO_TIME = 0xffffffff << 32      # in samples of perf record --off-cpu
+
+
+def test_samples_without_a_time_have_that_of_the_one_before(tmp_path):
+    """Which may be in another part; the first ones have none."""
+    it = a_recording()
+    timed, it.records = it.records, []
+    for i in range(20):
+        it.sample(NO_TIME + i if i % 2 else 0, 10 + i, 5, 0x1010)
+    untimed = it.records + [sample(UNTIMED, misc=2, pid=10 + i, tid=10 + i, ip=0x1010,
+                                   identifier=3, period=7) for i in range(20)]
+    it.records = [record for i in range(0, len(timed), 1000)
+                  for record in (*timed[i:i + 1000], *untimed[i // 1000 % 40:])]
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1]), (FAULTS, [2]), (UNTIMED, [3])],
+                          records=it.records).build())
+    for form in ("chrome", "firefox", "speedscope", "flamegraph"):
+        want = preport("-f", form, "--addrs", "-j1", path)
+        for jobs in ("-j2", "-j5"):
+            assert preport("-f", form, "--addrs", jobs, path) == want, (form, jobs)
+    samples = [event for event in json.loads(preport("-f", "chrome", path))["traceEvents"]
+               if event["ph"] == "i" and event["name"].startswith("task-clock")]
+    assert len(samples) > 2000 and sum(event["ts"] == 0 for event in samples) < 100
 
 
 def test_threads_with_little_memory_give_the_same_bytes(large):

@@ -382,6 +382,29 @@ def chrome(data):
     return slices, samples, names
 
 
+def chrome_stacks(data):
+    """{(pid, tid): [(stack, start ns, end ns)]} of the slices of trace events, which must nest and
+    be in order: which are open from when to when. An end is 1 ns early."""
+    tracks = {}
+    for event in json.loads(data)["traceEvents"]:
+        if event["ph"] not in "BE":
+            continue
+        spans, stack = tracks.setdefault((event["pid"], event["tid"]), ([], []))
+        now = round(event["ts"] * 1000) + (event["ph"] == "E")
+        last = spans[-1][2] if spans else 0
+        assert now >= last, event
+        if stack and now > last:
+            spans.append((tuple(stack), last, now))
+        elif not stack:
+            spans.append(((), last, now))
+        if event["ph"] == "B":
+            stack.append(event["name"])
+        else:
+            assert stack and stack.pop() == event["name"], event
+    assert not any(stack for _, stack in tracks.values())
+    return {task: [span for span in spans if span[0]] for task, (spans, _) in tracks.items()}
+
+
 def csv_rows(data):
     """[(function, image, build id, self, total, samples)] of the table as CSV."""
     rows = list(csv.reader(data.decode().splitlines()))

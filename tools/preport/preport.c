@@ -15,6 +15,7 @@
 #include "recording/history.h"
 #include "preport/preport_choices.h"
 #include "preport/preport_limits.h"
+#include "preport/preport_longest.h"
 #include "preport/preport_threads.h"
 #include "preport/preport_wrote.h"
 #include "process/progress.h"
@@ -325,6 +326,11 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	if (is_for_terminal(run))
 		o.columns = run->window.ws_col;
 	o.rows = row_count(run);
+	if (longest_is_exceeded(run->profile, &o)) {
+		cli_error(&preport, "%s: --stacks gives more than 500 MB, which viewers do not "
+			  "open: choose with --time or --tid, or --thin=N", run->in.name);
+		return CLI_OUTPUT;
+	}
 	if (output_truncate(&run->out) != CLI_OK)
 		return CLI_OUTPUT;
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
@@ -362,6 +368,10 @@ static enum cli_exit check_merged(const struct run *run)
 	if (s->wall && !counts.waits)
 		cli_error(&preport, "%s: no context switches, so this is only time on the CPU: "
 			  "record with precord --off-cpu", run->in.name);
+	if (s->stacks && counts.waits == 0 && pp_event_at(run->profile, main_event, &e) &&
+	    (e.is_tracepoint || counts.first == PD_NO_TIME))
+		cli_error(&preport, "%s: samples of %s stand for no time: --stacks adds nothing",
+			  run->in.name, e.name);
 	if (s->idle == PP_IDLE_ONLY && pp_event_at(run->profile, main_event, &e) &&
 	    e.idle_samples == e.samples) {
 		cli_error(&preport, "%s: no sample is of an idle CPU", run->in.name);

@@ -96,6 +96,7 @@ struct pp_write choices_write(const struct choices *c)
 		.names = s->raw_names ? PP_NAMES_WHOLE : PP_NAMES_SHORT,
 		.compare = s->absolute ? PP_COMPARE_SUMS : PP_COMPARE_SHARES,
 		.compression = format_compression(s->output),
+		.timeline = s->stacks ? PP_TIMELINE_STACKS : PP_TIMELINE_STATES,
 	};
 
 	memcpy(o.keys, c->table.keys, sizeof(o.keys));
@@ -176,6 +177,8 @@ static enum cli_exit prepare_stacks(struct choices *c)
 				 "flamegraph");
 	if (c->s->inverted && !is_picture)
 		return cli_usage(&preport, "'--inverted' is for -f svg and flamegraph");
+	if (c->s->stacks && (format != PP_CHROME || c->format->is_script))
+		return cli_usage(&preport, "'--stacks' is for -f chrome");
 	if (c->s->heatmap && (format != PP_FLAMEGRAPH || c->s->base))
 		return cli_usage(&preport, "'--heatmap' is for -f flamegraph, without '--base'");
 	if (format == PP_FLAMEGRAPH && c->s->inverted + c->s->callers + c->s->heatmap > 1)

@@ -55,6 +55,8 @@ static const struct cli_option options[] = {
 		   "on a terminal, show top, tree and script in $PAGER (default: less, if it is "
 		   "more than a screen)"),
 	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
+	CLI_FLAG(0, "stacks", settings, stacks,
+		 "in -f chrome the functions of samples, too, as slices; at most 500 MB"),
 	CLI_GROUP("Samples"),
 	CLI_LIST('e', "event", "LIST", settings, filter.events,
 		 "samples of these events: cycles,instructions:u; patterns may be used"),

@@ -115,7 +115,7 @@ PP_API int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t co
  * (pd/index.h); then they are put together in their order. The result is that of one reader. */
 
 /* Returns whether a recording can be read in parts: not with a filter or times off the CPU,
- * nor where samples have the values of counters, or are kept one by one and have no times. */
+ * nor where samples have the values of counters. */
 PP_API bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r);
 
 /* Adds what the profile of the next part has, before pp_merge(). `later` can only be freed then.
@@ -240,7 +240,7 @@ enum pp_format {
 	 * times: */
 	PP_FIREFOX,	/* for the Firefox Profiler, version 60 of its format, gzip */
 	PP_SPEEDSCOPE,	/* for speedscope: each thread and event */
-	PP_CHROME,	/* trace events: when threads ran, and instants for samples */
+	PP_CHROME,	/* trace events: when threads ran, instants for samples, and their stacks */
 	PP_OTLP,	/* OpenTelemetry's profiles, of version 1.11 of its protocol: these messages
 			 * are not final. All events; a location is an address */
 };
@@ -269,6 +269,13 @@ enum pp_graph {
 	PP_GRAPH_NONE,
 	PP_GRAPH_CALLERS,	/* who calls it, from it upward */
 	PP_GRAPH_CALLEES,	/* what it calls */
+};
+
+/* The slices of PP_CHROME. */
+enum pp_timeline {
+	PP_TIMELINE_STATES,	/* running and waiting, from context switches */
+	PP_TIMELINE_STACKS,	/* and the functions of the samples of one event. Some 1,000 bytes
+				 * for each sample */
 };
 
 /* How a flame graph is shown at first: PP_SVG knows the first two. */
@@ -339,6 +346,7 @@ struct pp_write {
 	uint32_t labels;	/* PP_PPROF: of enum pp_label */
 	enum pp_compare compare;	/* PP_TOP, PP_FLAMEGRAPH, with `base` */
 	enum pp_compression compression;
+	enum pp_timeline timeline;	/* PP_CHROME */
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
 
