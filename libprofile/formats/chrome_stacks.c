@@ -43,12 +43,13 @@ static uint64_t later(uint64_t a, uint64_t b)
 static uint64_t start_of(const struct pp_chrome *c, const struct pp_item *sample, uint64_t since)
 {
 	const uint64_t length = length_of(c, sample), until = c->stacks->until,
+		       late = distance_of(&c->out->p->events[c->out->o.event].weigher) / LATE,
 		       start = length < sample->time ? sample->time - length : 0,
 		       ran = later(since, later(until, c->first));
 
 	if (length == UINT64_MAX && !since && !until)
 		return sample->time;
-	return until && start > ran && start - ran < length / LATE ? ran : later(start, ran);
+	return until && start > ran && start - ran < late ? ran : later(start, ran);
 }
 
 bool pp_chrome_has_time(const struct pp_chrome *c, const struct pp_item *sample, uint64_t since)

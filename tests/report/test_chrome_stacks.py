@@ -135,6 +135,6 @@ def test_captures_have_all_they_have_without_and_slices_that_nest(file):
     named = sum(end - start for spans in got.values() for stack, start, end in spans
                 if stack[-1] not in ("running", "blocked", "preempted"))
     if table["unit"] == "ns":
-        assert named <= 1.01 * table["total"]
+        assert named <= 1.05 * table["total"]
     if table["unit"] == "ns" and file.name[:2] not in LESS:
         assert named > 0.9 * table["total"]
