@@ -3,7 +3,7 @@
 #ifndef PQ_ORDER_H
 #define PQ_ORDER_H
 
-#include "kept.h"
+#include "table.h"
 
 enum { PQ_MOST_TERMS = 4, PQ_BYTES_TO_ORDER = 16 };	/* memory for each row */
 

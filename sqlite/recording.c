@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ITEMS = 256 };
+enum {
+	ITEMS = 256,
+	RECORDS_OF_ENTRY = 1 << 15,	/* from one entry of the index to the next */
+};
 
 static void report(struct pq_recording *r, const struct pd_error *e)
 {
@@ -30,7 +33,7 @@ static void show_progress(void *ctx, const struct pd_reader *reader)
 	if (!r->input.watch.on_progress)
 		return;
 	pd_reader_account(reader, &a);
-	r->input.watch.on_progress(r->input.watch.ctx, a.total - a.unread,
+	r->input.watch.on_progress(r->input.watch.ctx, (a.total - a.unread) * r->nr_parts,
 				   f->size_known && f->mode != PD_MODE_DIRECTORY ? f->size : 0);
 }
 
@@ -38,7 +41,6 @@ static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_op
 				     struct pd_error *e)
 {
 	o.size = sizeof(o);
-	o.memory_limit = r->input.memory;
 	o.max_expanded = r->input.max_expanded;
 	o.max_ratio = r->input.max_ratio;
 	o.access = r->input.access;
@@ -63,6 +65,17 @@ static void learn_items(struct pq_recording *r, struct pd_reader *reader,
 					      &ignored);
 }
 
+/* Adds the last n records to the index, which is given up where they cannot be read from there. */
+static void add_to_index(struct pq_recording *r, struct pd_reader *reader, size_t n)
+{
+	struct pd_error ignored;
+
+	if (!r->index || pd_index_add(r->index, reader, n, &ignored) == 0)
+		return;
+	pd_index_free(r->index);
+	r->index = NULL;
+}
+
 static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 {
 	static const struct pd_error cut = {
@@ -77,6 +90,7 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 
 	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
 		learn_items(r, reader, items, n);
+		add_to_index(r, reader, (size_t)n);
 		r->records += (uint64_t)n;
 		show_progress(r, reader);
 	}
@@ -91,10 +105,12 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 static int learn(struct pq_recording *r, struct pd_error *e)
 {
 	struct pd_reader *reader = open_reader(r, (struct pd_reader_options){
-		.on_error = on_error, .ctx = r }, e);
+		.memory_limit = r->input.memory, .on_error = on_error, .ctx = r }, e);
 
 	if (!reader)
 		return -1;
+	if (r->input.threads > 1)
+		r->index = pd_index_new(RECORDS_OF_ENTRY);
 	r->history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = r->input.memory), e);
 	if (r->history)
 		learn_records(r, reader);
@@ -112,6 +128,7 @@ struct pq_recording *pq_recording_new(const struct pq_input *input, size_t numbe
 		return NULL;
 	r->input = *input;
 	r->number = number;
+	r->nr_parts = 1;
 	r->base = (sqlite3_int64)number << PQ_BASE_SHIFT;
 	r->start = input->fd < 0 ? 0 : lseek(input->fd, 0, SEEK_CUR);
 	r->name = strdup(input->name);
@@ -126,6 +143,7 @@ void pq_recording_free(struct pq_recording *r)
 	if (!r)
 		return;
 	pd_history_free(r->history);
+	pd_index_free(r->index);
 	free(r->name);
 	free(r);
 }
@@ -156,37 +174,43 @@ static void add_error(void *ctx, const struct pd_error *e)
 	pc_add_error(p->columns, e);
 }
 
-static int open_pass(struct pq_recording *r, struct pass *p, size_t table, uint64_t columns,
-		     struct pd_error *e)
+static int open_pass(struct pq_recording *r, struct pass *p, const struct pq_scan *scan,
+		     const struct pq_part *part, struct pd_error *e)
 {
+	const bool is_first = part->entry == PQ_FROM_START;
+
 	p->columns = pc_new(PC_OPTIONS(.history = r->history, .filter = p->filter,
-				       .memory_limit = r->input.memory, .tables = 1ull << table,
+				       .memory_limit = part->memory,
+				       .tables = 1ull << scan->table, .columns = scan->columns,
 				       .with = PC_GROUP_ALL, .uint64 = PC_AS_INT64, .path = r->name,
-				       .columns = columns, .namer = r->namer,
-				       .on_read = show_progress,
+				       .namer = r->namer, .records = part->records,
+				       .on_read = is_first ? show_progress : NULL,
 				       .ctx = r), e);
 	if (!p->columns)
 		return -1;
-	p->reader = open_reader(r, (struct pd_reader_options){ .on_error = add_error, .ctx = p },
-				e);
-	return p->reader ? 0 : -1;
+	p->reader = open_reader(r, (struct pd_reader_options){
+		.memory_limit = part->memory, .on_error = add_error, .ctx = p }, e);
+	if (!p->reader || is_first)
+		return p->reader ? 0 : -1;
+	return pd_reader_start(p->reader, r->index, part->entry, e);
 }
 
-int pq_recording_scan(struct pq_recording *r, size_t table, uint64_t columns,
-		      const struct pd_filter_options *filter, struct ArrowArrayStream *out,
-		      struct pd_error *e)
+int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
+		      struct ArrowArrayStream *out, struct pd_error *e)
 {
+	const struct pq_part whole = { .entry = PQ_FROM_START, .memory = r->input.memory };
 	struct pass *p = calloc(1, sizeof(*p));
 
 	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 	if (!p)
 		return -1;
-	p->filter = filter ? pd_filter_new(filter) : NULL;
+	p->filter = scan->filter ? pd_filter_new(scan->filter) : NULL;
 	if (p->filter)
 		pd_filter_set_history(p->filter, r->history);
-	if ((!filter || p->filter) && !open_pass(r, p, table, columns, e) &&
-	    !pc_open_stream(p->columns, p->reader, table, (struct pc_owner){ free_pass, p }, out,
-			    e))
+	if ((!scan->filter || p->filter) &&
+	    !open_pass(r, p, scan, scan->part ? scan->part : &whole, e) &&
+	    !pc_open_stream(p->columns, p->reader, scan->table, (struct pc_owner){ free_pass, p },
+			    out, e))
 		return 0;
 	free_pass(p);
 	return -1;

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "pd/columns.h"
+#include "pd/index.h"
 
 enum { PQ_BASE_SHIFT = 32 };
 
@@ -30,6 +31,7 @@ struct pq_input {
 	int fd;			/* a file, not a stream; borrowed. -1: the name is a path */
 	uint64_t memory, max_expanded, max_ratio;
 	enum pd_access access;
+	unsigned int threads;	/* that may read it at once; 0 and 1: no other than the caller's */
 	struct pq_watch watch;
 };
 
@@ -40,6 +42,8 @@ struct pq_recording {
 	struct pq_input input;
 	off_t start;			/* offset of fd */
 	struct pd_history *history;
+	struct pd_index *index;		/* NULL: it is read from its start only */
+	size_t nr_parts;		/* that are read at once, for the progress */
 	uint64_t records;		/* number of all, of which samples are a part */
 	uint64_t errors;		/* parts that are damaged; notes do not count */
 	size_t number;			/* in its database */
@@ -56,11 +60,27 @@ struct pq_recording *pq_recording_new(const struct pq_input *input, size_t numbe
 				      struct pd_error *e);
 void pq_recording_free(struct pq_recording *r);
 
-/* Opens a pass over a table of pd/columns.h, with a bit for each column of it that is wanted. The
- * filter may be NULL. Returns 0, or -1 and *e. */
-int pq_recording_scan(struct pq_recording *r, size_t table, uint64_t columns,
-		      const struct pd_filter_options *filter, struct ArrowArrayStream *out,
-		      struct pd_error *e);
+#define PQ_FROM_START SIZE_MAX
+
+/* A part of a recording. */
+struct pq_part {
+	size_t entry;		/* of the index, with which it begins; or PQ_FROM_START */
+	uint64_t records;	/* 0: to the end */
+	uint64_t memory;	/* as pq_input.memory, for the pass */
+};
+
+/* The rows that a pass reads. */
+struct pq_scan {
+	size_t table;		/* of pd/columns.h */
+	uint64_t columns;	/* a bit for each that is wanted */
+	const struct pd_filter_options *filter;	/* NULL: all rows */
+	const struct pq_part *part;		/* NULL: all of the recording */
+};
+
+/* Opens a pass. Its stream may be read by another thread; only one from the start shows its
+ * progress. Returns 0, or -1 and *e. */
+int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
+		      struct ArrowArrayStream *out, struct pd_error *e);
 
 /* Gets the next batch of a scan; out->release is NULL at the end, and where reading can't continue,
  * which is an error of the recording. Returns SQLITE_OK, SQLITE_NOMEM, or SQLITE_INTERRUPT. */

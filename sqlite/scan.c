@@ -8,6 +8,7 @@
 
 #include "kept.h"
 #include "plan.h"
+#include "table_read.h"
 #include "values.h"
 
 enum { SCANS_BEFORE_KEEPING = 2 };
@@ -93,8 +94,9 @@ static int start_pass(struct cursor *c)
 
 	make_filter(&c->plan, &filter);
 	c->columns = c->plan.columns;
-	return pq_recording_scan(c->recording, c->module->number, c->plan.columns,
-				 c->plan.filters ? &filter : NULL, &c->stream, &e) ? fail(c, &e) :
+	return pq_recording_scan(c->recording, &(struct pq_scan){
+		.table = c->module->number, .columns = c->plan.columns,
+		.filter = c->plan.filters ? &filter : NULL }, &c->stream, &e) ? fail(c, &e) :
 		SQLITE_OK;
 }
 
@@ -140,8 +142,9 @@ static bool is_merged(const struct cursor *c)
 static int start_ordered(struct cursor *c)
 {
 	struct pd_filter_options filter;
-	struct pq_wanted wanted = { .table = c->module->number, .columns = c->plan.columns,
-				    .filter = c->plan.filters ? &filter : NULL,
+	struct pq_wanted wanted = { .scan.table = c->module->number,
+				    .scan.columns = c->plan.columns,
+				    .scan.filter = c->plan.filters ? &filter : NULL,
 				    .row_bytes = PQ_BYTES_TO_ORDER,
 				    .equal = is_merged(c) ? PQ_MERGED : PQ_EACH };
 	struct pd_error e;

@@ -227,13 +227,21 @@ static enum pc_step add_end_row(struct pc_columns *c)
 	return c->refused ? PC_STEP_FAILED : PC_STEP_MORE;
 }
 
+/* Returns how many records may be read at once; 0: enough are read. */
+static size_t items_left(const struct pc_columns *c)
+{
+	const uint64_t left = c->o.records ? c->o.records - c->totals.records : PC_ITEMS;
+
+	return left < PC_ITEMS ? (size_t)left : PC_ITEMS;
+}
+
 static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 {
-	struct pd_fields_batch batch = { sizeof(batch), c->items, sizeof(*c->items), PC_ITEMS,
-					 c->fields };
+	struct pd_fields_batch batch = { sizeof(batch), c->items, sizeof(*c->items),
+					 items_left(c), c->fields };
 
 	c->item = 0;
-	c->nr_items = pd_reader_next_fields(c->reader, &batch, e);
+	c->nr_items = batch.capacity ? pd_reader_next_fields(c->reader, &batch, e) : 0;
 	if (c->o.on_read)
 		c->o.on_read(c->o.ctx, c->reader);
 	c->is_inner = are_inner(c);

@@ -136,6 +136,10 @@ struct pc_options {
 	 * samples, and a third one encodes and calls the outputs, one at a time. The files are the
 	 * same. */
 	unsigned int threads;
+	/* The reader is taken to be at its end after as many records, or samples among them: of a
+	 * reader that starts at an entry of an index (pd/index.h), the rows of `samples` are then
+	 * those of a part, unless they have numbers of frames or stacks. 0: all records. */
+	uint64_t records;
 };
 #define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
 
