@@ -18,12 +18,14 @@ import threading
 import time
 
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import EqualTo
 
-from perfdata_fleet import compact, convert, jobs, objects, queries, symbols
-from perfdata_fleet.datasource import PerfDataSource
+from perfdata_fleet import compact, convert, jobs, objects, queries, services, symbols
+from perfdata_fleet.datasource import PerfDataReader, PerfDataSource
 import slices
 
 SHARDS = 4
+FILTERED = "wl-thread"
 PARTITION_BYTES = 1 << 20       # the slices are small: still some thirty tasks
 
 
@@ -48,16 +50,16 @@ def timed(what, function, *args, **options):
 
 # --- counts of pdecode ----------------------------------------------------------------------------
 
-def stats(tools, path):
+def stats(tools, path, *filters):
     """(statistics of a recording, whether it is damaged); None: it is none."""
-    done = subprocess.run([tools / "pdecode", "-f", "stats", path], capture_output=True,
+    done = subprocess.run([tools / "pdecode", "-f", "stats", *filters, path], capture_output=True,
                           check=False)
     return (json.loads(done.stdout), done.returncode == 1) if done.returncode in (0, 1) else None
 
 
-def all_stats(tools, paths):
+def all_stats(tools, paths, *filters):
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        return dict(zip(paths, pool.map(lambda path: stats(tools, path), paths)))
+        return dict(zip(paths, pool.map(lambda path: stats(tools, path, *filters), paths)))
 
 
 def counts_of_pdecode(found):
@@ -153,6 +155,7 @@ def start_spark(folder):
 
 
 def convert_and_compact(spark, raw, store):
+    services.put(store, slices.RULES)
     run = jobs.on_spark(spark.sparkContext)
     rows = timed("convert", convert.convert_all, raw, store, shards=SHARDS, limit=PARTITION_BYTES,
                  run=run)
@@ -173,6 +176,31 @@ def check_queries(check, spark, store):
             answers.append(timed(f"{name} on {type(engine).__name__}", engine.rows, name))
         check.equal(f"{name}, rows on DuckDB, Spark and ClickHouse", len(answers[0]) > 0 and [
             queries.same(answers[0], answer) for answer in answers[1:]], [True, True])
+
+
+def check_filters(check, spark, tools, raw, paths):
+    """Filters of Spark that the data source hands to libdecode."""
+    found = timed("pdecode -f stats --comm", all_stats, tools, paths, "--comm", FILTERED)
+    frame = (spark.read.format("perfdata").option("partitionBytes", PARTITION_BYTES)
+             .load(raw.base_path).where(f"comm = '{FILTERED}'"))
+    count, periods = frame.selectExpr("count(*)", "sum(period)").first()
+    want = counts_of_pdecode(found.values())
+    check.equal(f"samples and periods of {FILTERED}", (count, periods),
+                (want["samples"], want["period"]))
+    reader = PerfDataReader({"path": raw.base_path})
+    list(reader.pushFilters([EqualTo(("comm",), FILTERED)]))
+    check.equal("samples that libdecode leaves for Spark's filter", sum(
+        batch.num_rows for part in reader.partitions() for batch in reader.read(part)), count)
+
+
+def check_hourly(check, spark, store, want):
+    """The hourly counts have all samples, and each service of the rules."""
+    hourly = read(spark, store, compact.current_files(store, "hourly"))
+    check.equal("samples and periods of the hourly counts",
+                tuple(hourly.selectExpr("sum(samples)", "sum(period)").first()),
+                (want["samples"], want["period"]))
+    check.equal("services", sorted(row[0] for row in hourly.where("service is not null")
+                                   .select("service").distinct().collect()), ["loader", "shop"])
 
 
 def main():
@@ -205,11 +233,13 @@ def main():
     check.equal("counts of the compacted files", counts_of_tables(
         *(read(spark, stores[0], compact.current_files(stores[0], table))
           for table in ("samples", "files"))), want)
+    check_hourly(check, spark, stores[0], want)
     check_queries(check, spark, stores[0])
     check.equal("counts of the data source, with the duplicates", counts_of_tables(
         *(spark.read.format("perfdata").option("table", table)
           .option("partitionBytes", PARTITION_BYTES).load(raw.base_path)
           for table in ("samples", "files"))), counts_of_pdecode(found.values()))
+    check_filters(check, spark, args.tools, raw, sorted(found))
 
     again, _ = timed("nothing new", convert_and_compact, spark, raw, stores[0])
     check.equal("recordings that are converted again", len(again), 0)

@@ -14,6 +14,11 @@ CAPTURES = ["02-callgraph-fp", "05-switch-events", "02-callgraph-fp", "59-lost",
 HOSTS = 40
 OLD = "751970c5534b26a5996d556531ab431a55e1381b"      # of the workload
 NEW = "0123456789abcdef0123456789abcdef01234567"
+# Rules of services; the first that matches counts.
+RULES = [{"cgroup": "/*", "comm": "workload", "host_group": "with cgroups"},
+         {"host": "web-?[13579]", "comm": "exe", "service": "loader", "version": "7"},
+         {"host": "web-?[13579]", "service": "shop", "version": "2", "host_group": "odd"},
+         {"comm": "wl*", "service": "shop", "version": "1"}]
 _LOOP = '"ip":"0x556f1b52528f"'
 _TIME = re.compile(r'("(?:time|first|last)":)(\d{9,})')
 

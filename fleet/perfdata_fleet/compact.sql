@@ -1,5 +1,5 @@
 -- Tables of one place, with keys in place of the numbers that belong to one recording. Input: views
--- files, samples, stacks, frames, objects. Output: fleet_frames, fleet_stack_frames, fleet_samples.
+-- files, samples, stacks, frames, objects, rules. Output: fleet_frames, fleet_stack_frames, fleet_samples.
 --
 -- A key is 63 bits of an MD5. A frame is its build id and offset; without a build id, its path on
 -- its host. Markers are left out, since each frame has its kind; so is the address of an unmapped
@@ -36,13 +36,25 @@ select file_id, stack as number, string_agg(frame::varchar, ',' order by entry) 
 	(md5_number_lower(text) >> 1)::bigint as stack
 from entries group by file_id, stack;
 
+create temp table matched as
+with kinds as (
+	select distinct files.host, s.comm, s.cgroup from samples s join files using (file_id)
+)
+select k.host, k.comm, k.cgroup, min(r.rule) as rule
+from kinds k join rules r on (r.host is null or k.host glob r.host)
+	and (r.comm is null or k.comm glob r.comm) and (r.cgroup is null or k.cgroup glob r.cgroup)
+group by k.host, k.comm, k.cgroup;
+
 -- A sample without a call chain has a stack of its own frame.
 create temp table fleet_samples as
-select s.comm, p.build_id, s.time, files.host, s.event_name, s.cpu, s.pid, s.tid, s.cpumode,
+select r.service, r.version, s.comm, p.build_id, s.time, files.host, s.event_name, s.cpu, s.pid, s.tid, s.cpumode,
 	s.cgroup, coalesce(p.frame, 0) as frame,
 	coalesce(k.stack, (md5_number_lower(coalesce(p.frame, 0)::varchar) >> 1)::bigint) as stack,
-	s.period, files.weight, s.file_id, k.stack is null as is_single
+	s.period, files.weight, s.file_id, r.host_group, k.stack is null as is_single
 from samples s join files using (file_id)
+left join matched m on m.host is not distinct from files.host
+	and m.comm is not distinct from s.comm and m.cgroup is not distinct from s.cgroup
+left join rules r on r.rule = m.rule
 left join placed p on p.file_id = s.file_id and p.number = s.frame
 left join keyed k on k.file_id = s.file_id and k.number = s.stack;
 

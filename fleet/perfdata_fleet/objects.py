@@ -68,6 +68,11 @@ def put(store, key, data):
     store.move(part, key)
 
 
+def remove(store, keys):
+    for key in keys:
+        store.delete_file(key)
+
+
 def split(items, limit=PART_BYTES):
     """Lists of items, each of at most `limit` bytes or of one item."""
     parts, size = [], 0

@@ -7,8 +7,9 @@ import pathlib
 import re
 
 SQL = pathlib.Path(__file__).resolve().parent.parent / "sql"
-NAMES = ["top_functions", "versions", "regression", "flame", "quality", "kernel_by_cgroup"]
-TABLES = ["samples", "stack_frames", "frames", "files", "symbols"]
+NAMES = ["top_functions", "versions", "regression", "flame", "quality", "kernel_by_cgroup",
+         "services_by_hour", "hosts"]
+TABLES = ["samples", "hourly", "stack_frames", "frames", "files", "errors", "symbols"]
 
 # Frames and entries of stacks stand in the files of each hour.
 ONCE = {

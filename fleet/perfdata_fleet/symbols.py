@@ -10,6 +10,7 @@ import tempfile
 import duckdb
 import pyarrow
 import pyarrow.dataset
+import pyarrow.fs
 
 from . import compact, convert, objects
 
@@ -18,9 +19,9 @@ SCHEMA = pyarrow.schema([
     ("depth", pyarrow.int32()), ("function", pyarrow.string()), ("file", pyarrow.string()),
     ("line", pyarrow.int32()), ("why", pyarrow.string())])
 _EMPTY = "symbols/none.parquet"
-# One recording for each place in code.
+# One recording for each place in code, the latest: older ones may have been removed.
 _RECORDINGS = """
-select distinct min(files.path) over (partition by f.frame) as path
+select distinct max(files.path) over (partition by f.frame) as path
 from missing m
 join frames f on f.build_id = m.build_id and f."offset" = m."offset" and f.exact = m.exact
 join stack_frames e on e.frame = f.frame
@@ -56,15 +57,17 @@ def files(store):
     return [item.key for item in objects.find(store, "symbols")]
 
 
-def _read(store, keys):
+def _read(store, table):
+    keys = files(store) if table == "symbols" else compact.current_files(store, table)
+    if not keys and table == "symbols":
+        return SCHEMA.empty_table()
     return pyarrow.dataset.dataset(keys, filesystem=store, format="parquet")
 
 
 def _connect(store, *tables):
     db = duckdb.connect()
     for table in tables:
-        keys = files(store) if table == "symbols" else compact.current_files(store, table)
-        db.register(table, _read(store, keys))
+        db.register(table, _read(store, table))
     return db
 
 
@@ -75,7 +78,9 @@ def missing(store):
 
 
 def _look_up(raw, key, command):
-    """The rows of one recording."""
+    """The rows of one recording; none if it was removed."""
+    if raw.get_file_info(key).type != pyarrow.fs.FileType.File:
+        return []
     with tempfile.NamedTemporaryFile() as recording, tempfile.TemporaryDirectory() as folder:
         recording.write(objects.read(raw, key))
         recording.flush()
@@ -90,6 +95,8 @@ def look_up(raw, store, command=("pdecode",)):
     """Looks up what is missing, on a machine that has the programs or their debug information:
     `command` is pdecode with its options. Also adds why there is no name, so that it is not looked
     up again. Returns the number of rows."""
+    if not compact.current_files(store, "samples"):
+        return 0
     left = missing(store)
     db = _connect(store, "frames", "stack_frames", "samples", "files")
     db.register("missing", left)

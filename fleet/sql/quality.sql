@@ -1,5 +1,6 @@
 -- How far can the numbers be trusted? Shares of the samples: lost by the kernel, in no mapped file, and
--- without a symbol, by object; and of the recordings: damaged and unreadable.
+-- without a symbol, by object; and of the recordings: damaged and unreadable. The rows of `quality`
+-- divide all samples by what is known of their place: named, an object, unmapped, unknown.
 with own as (
 	select n.label as label, n.kind as kind, count(*) as samples,
 		sum(case when n.has_symbol = 1 then 0 else 1 end) as nameless
@@ -7,6 +8,12 @@ with own as (
 	group by n.label, n.kind
 ), everything as (
 	select sum(samples) as samples from own
+), qualities as (
+	select 'named' as quality, cast(o.samples - o.nameless as bigint) as samples from own o
+	union all
+	select case when o.kind in ('unmapped', 'unknown') then o.kind else 'object' end,
+		cast(o.nameless as bigint)
+	from own o
 ), recordings as (
 	select count(*) as files, sum(lost_samples) as lost,
 		sum(case when status = 'damaged' then 1 else 0 end) as damaged,
@@ -28,5 +35,9 @@ with own as (
 	select 'without a symbol', o.label, cast(sum(o.nameless) as bigint),
 		1.0e0 * sum(o.nameless) / sum(o.samples)
 	from own o group by o.label
+	union all
+	select 'quality', q.quality, cast(sum(q.samples) as bigint),
+		1.0e0 * sum(q.samples) / max(e.samples)
+	from qualities q cross join everything e group by q.quality
 )
 select measure, object, found, share from answer order by measure, object

@@ -3,6 +3,7 @@ questions of fleet/sql. The counts are those of pdecode -f stats.
 
 make fleet-demo does the same with Spark and ClickHouse."""
 import collections
+import fnmatch
 import hashlib
 import json
 import math
@@ -22,10 +23,11 @@ import slices  # noqa: E402
 
 pytestmark = NEEDS_CLIENTS
 TOTAL, CUT, FOREIGN, DUPLICATES = 60, 5, 3, 4
-CONVERT = """
+CONVERT = f"""
 import json, sys
-from perfdata_fleet import compact, convert, objects, symbols
+from perfdata_fleet import compact, convert, objects, services, symbols
 raw, store = map(objects.open_store, sys.argv[1:3])
+services.put(store, {slices.RULES})
 rows = convert.convert_all(raw, store, shards=2, limit=50_000)
 symbols.create(store)
 print(json.dumps([rows, compact.compact_all(store)]))
@@ -220,6 +222,114 @@ def expected(fleet):
             sum(event.get("period", 0) for stats in known for event in stats["by_event"]))
 
 
+def samples_by_kind(fleet):
+    """{(hour, host, event, comm, cgroup): (samples, sum of periods, the same where a sample without
+    a period counts 1)}, by pquery."""
+    found = {}
+    for path in fleet.paths:
+        done = subprocess.run(
+            [TOOLS / "pquery", "-f", "json", "select event_name, comm, cgroup, count(*) as n, "
+             "sum(period) as period, sum(ifnull(period, 1)) as weight from samples "
+             "group by 1, 2, 3", path], capture_output=True)
+        date, hour, host, _ = path.relative_to(fleet.raw).parts
+        for row in json.loads(done.stdout or "[]"):
+            key = (f"{date[5:]} {hour[5:]}", host[5:], row["event_name"], row["comm"],
+                   row["cgroup"])
+            found.setdefault(key, []).append(
+                (row["n"], row["period"] or 0, row["weight"]))
+    return {key: tuple(map(sum, zip(*values))) for key, values in found.items()}
+
+
+def answers_of_rules(host, comm, cgroup):
+    kind = {"host": host, "comm": comm, "cgroup": cgroup}
+    for rule in slices.RULES:
+        if all(kind[name] is not None and fnmatch.fnmatchcase(kind[name], rule[name])
+               for name in kind if name in rule):
+            return [rule.get(name) for name in ("service", "version", "host_group")]
+    return [None] * 3
+
+
+HOURLY = """
+import json, sys
+import duckdb
+print(json.dumps(duckdb.sql(f'''
+    select upload_hour, event_name, service, version, host_group, sum(samples)::bigint,
+        sum(period)::bigint, sum(weighed)
+    from '{sys.argv[1]}/compact/*/*/*/t=hourly/*.parquet' group by all order by all''').fetchall()))
+"""
+
+
+def test_hourly_counts_have_the_services_of_the_rules(fleet):
+    want = {}
+    for (hour, host, event, comm, cgroup), counts in samples_by_kind(fleet).items():
+        key = (hour, event, *answers_of_rules(host, comm, cgroup))
+        want[key] = tuple(map(sum, zip(want.get(key, (0, 0, 0)), counts)))
+    rows = json.loads(fleet.run(HOURLY, fleet.store))
+    assert {tuple(row[:5]): tuple(row[5:]) for row in rows} == want
+    assert {key[2:] for key in want} >= {("shop", "2", "odd"), ("shop", "1", None),
+                                         ("loader", "7", None), (None, None, "with cgroups")}
+
+
+def test_services_by_hour(fleet, answers):
+    rows = answers["services_by_hour"]
+    assert sum(row[4] for row in rows) == expected(fleet)[0]
+    for hour in {row[0] for row in rows}:
+        assert sum(row[6] for row in rows if row[0] == hour) == pytest.approx(1)
+    assert any(row[1:3] == ["shop", "2"] for row in rows)
+
+
+@pytest.mark.parametrize("rule, words", [
+    ({"user": "me"}, "rule 0: no field 'user'"), ({"host": 1}, "rule 0: host is no text: 1")])
+def test_a_wrong_rule_is_refused(run, tmp_path, rule, words):  # noqa: F811
+    program = """
+import json, sys
+from perfdata_fleet import objects, services
+try:
+    services.put(objects.open_store(sys.argv[1]), [json.loads(sys.argv[2])])
+except ValueError as error:
+    print(error)
+"""
+    assert words in run(program, tmp_path, json.dumps(rule), modules=[FLEET])
+    assert list(tmp_path.iterdir()) == []
+
+
+def check_hosts(fleet, answers):
+    """Against the statistics of pdecode. Returns the bytes that were skipped, by host."""
+    sizes, skipped, lost, samples = (collections.Counter() for _ in range(4))
+    for path, stats in zip(fleet.paths, fleet.stats().values()):
+        host = path.parts[-2][5:]
+        sizes[host] += path.stat().st_size
+        skipped[host] += stats["skipped"] if stats else path.stat().st_size
+        lost[host] += stats["lost_samples"] if stats else 0
+        samples[host] += samples_of(stats) if stats else 0
+    rows = {row[0]: row[1:] for row in answers["hosts"]}
+    assert set(rows) == set(sizes)
+    for host, (_, _, _, skipped_share, lost_share) in rows.items():
+        assert skipped_share == pytest.approx(skipped[host] / sizes[host]), host
+        assert lost_share == pytest.approx(
+            lost[host] / max(lost[host] + samples[host], 1)), host
+    return skipped
+
+
+def test_hosts(fleet, answers):
+    check_hosts(fleet, answers)
+    assert [sum(row[i] for row in answers["hosts"]) for i in (1, 2, 3)] == [
+        len(fleet.paths), CUT, FOREIGN]
+
+
+def test_the_host_whose_recording_is_damaged_is_the_first(fleet, tmp_path):
+    damaged = Fleet.__new__(Fleet)
+    damaged.run, damaged.raw = fleet.run, tmp_path / "raw"
+    damaged.paths = slices.make(TOOLS, damaged.raw, 4, 0, 0, 0)
+    whole = damaged.paths[2].read_bytes()
+    damaged.paths[2].write_bytes(whole[:5000] + b"\xff" * 2000 + whole[7000:])
+    damaged.convert(tmp_path / "store")
+    answers = json.loads(fleet.run(ASK, tmp_path / "store", "", "", modules=[FLEET]))
+    skipped = check_hosts(damaged, answers)
+    assert answers["hosts"][0][0] == "web-02"
+    assert [host for host, size in skipped.items() if size] == ["web-02"]
+
+
 def test_no_keys_collide(fleet):
     assert fleet.collisions == 0
 
@@ -255,6 +365,17 @@ def test_quality(fleet, answers):
     assert found["lost", ""] == (lost, pytest.approx(lost / (lost + expected(fleet)[0])))
     assert found["damaged", ""][0] == CUT
     assert found["unreadable", ""] == (FOREIGN, pytest.approx(FOREIGN / len(stats)))
+
+
+def test_quality_divides_all_samples(fleet, answers, named):
+    before, after = ({row[1]: row[2:] for row in found["quality"] if row[0] == "quality"}
+                     for found in (answers, named))
+    for shares in (before, after):
+        assert sum(count for count, _ in shares.values()) == expected(fleet)[0]
+        assert sum(share for _, share in shares.values()) == pytest.approx(1)
+    assert before["named"][0] == 0 and after["named"][0] > 0
+    assert before["object"][0] == after["object"][0] + after["named"][0]
+    assert before["unmapped"] == after["unmapped"]
 
 
 def test_kernel_by_cgroup(fleet, answers):
@@ -357,3 +478,135 @@ def test_symbols_are_looked_up_once(run, tmp_path):  # noqa: F811
     found = json.loads(run(ASK, tmp_path / "store", "", "", modules=[FLEET]))
     assert found["top_functions"] == [["main", 2, 4, 8.0, 28.0], ["leaf", 2, 2, 20.0, 20.0]]
     assert found["flame"] == [["app;main", 2], ["app;main;leaf", 2]]
+
+
+def test_nothing_has_a_name_without_a_table_of_symbols(fleet, tmp_path):
+    store = shutil.copytree(fleet.store, tmp_path / "store")
+    program = """
+import sys
+from perfdata_fleet import objects, symbols
+print(symbols.missing(objects.open_store(sys.argv[1])).num_rows)
+"""
+    want = fleet.run(program, store, modules=[FLEET])
+    shutil.rmtree(store / "symbols")
+    assert fleet.run(program, store, modules=[FLEET]) == want != "0\n"
+
+
+def test_a_recording_that_was_removed_is_not_looked_up(run, tmp_path):  # noqa: F811
+    """The later of two that have a place is read; without both there are no rows."""
+    program = build_program(tmp_path / "program")
+    raw = tmp_path / "raw"
+    for hour in ("1", "2"):
+        path = raw / "date=1" / f"hour={hour}" / "host=one" / f"{hour}.data"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(recorded(program, program[1], unit=int(hour)))
+    (tmp_path / "store").mkdir()
+    run(CONVERT, raw, tmp_path / "store", modules=[FLEET])
+    for hour, want in (("2", "[0, 0]"), ("1", "[3, 0]")):
+        copy = shutil.copytree(raw, tmp_path / f"raw-without-{hour}")
+        shutil.rmtree(copy / "date=1" / f"hour={hour}")
+        store = shutil.copytree(tmp_path / "store", tmp_path / f"store-{hour}")
+        answer = run(LOOK_UP, copy, store, TOOLS / "pdecode", modules=[FLEET])
+        assert answer.strip() == want, hour
+
+
+# --- retention ------------------------------------------------------------------------------------
+
+EXPIRE = """
+import datetime, json, sys
+from perfdata_fleet import compact, convert, objects, retention
+raw, store = map(objects.open_store, sys.argv[1:3])
+today = datetime.date.fromisoformat(sys.argv[3])
+gone = retention.expire(raw, store, today)
+print(json.dumps([gone, len(convert.convert_all(raw, store, shards=2)),
+                  compact.compact_all(store), compact.current_files(store, "samples")]))
+"""
+
+
+class Kept:
+    """A fleet after `today`, and what was removed."""
+
+    def __init__(self, fleet, folder, today):
+        self.raw, self.store = folder / "raw", folder / "store"
+        shutil.copytree(fleet.raw, self.raw)
+        shutil.copytree(fleet.store, self.store)
+        self.fleet = fleet
+        self.expire(today)
+
+    def expire(self, today):
+        gone, self.converted, _, self.samples = json.loads(self.fleet.run(
+            EXPIRE, self.raw, self.store, today, modules=[FLEET]))
+        self.gone_raw, self.gone = gone["raw"], gone["store"]
+
+    def tables(self):
+        return {part for path in objects_of(self.store) for part in path.split("/")
+                if part.startswith("t=")}
+
+
+def test_raw_recordings_go_first(fleet, tmp_path):
+    kept = Kept(fleet, tmp_path, "2026-11-25")
+    assert (kept.gone_raw, kept.gone, kept.converted) == ([], [], 0)
+    kept.expire("2026-11-26")
+    assert len(kept.gone_raw) == TOTAL and objects_of(kept.raw) == {}
+    assert kept.gone == [] and objects_of(kept.store) == objects_of(fleet.store)
+
+
+def test_hourly_counts_stay_when_samples_go(fleet, tmp_path):
+    kept = Kept(fleet, tmp_path, "2026-12-22")
+    assert kept.gone == []
+    kept.expire("2026-12-23")
+    assert kept.samples == []
+    assert kept.tables() == {"t=hourly", "t=stack_frames", "t=frames", "t=files"}
+    assert fleet.run(HOURLY, kept.store) == fleet.run(HOURLY, fleet.store)
+    kept.expire("2026-12-24")
+    assert kept.gone == []
+
+
+def test_a_late_recording_does_not_start_an_old_hour_again(fleet, tmp_path):
+    kept = Kept(fleet, tmp_path, "2026-12-23")
+    late = kept.raw / "date=2026-11-22" / "hour=13" / "host=late" / "1.data"
+    late.parent.mkdir(parents=True)
+    shutil.copy(FIXTURES / "perf" / "59-lost.data", late)
+    before = objects_of(kept.store)
+    program = EXPIRE.replace("gone = retention.expire(raw, store, today)", "gone = None")
+    assert json.loads(fleet.run(program, kept.raw, kept.store, "2026-12-23", modules=[FLEET])) == [
+        None, 1, 0, []]
+    after = objects_of(kept.store)
+    assert {path: after[path] for path in before} == before
+    assert not any(path.startswith("compact/") for path in after.keys() - before.keys())
+
+
+def test_everything_goes_at_last(fleet, tmp_path):
+    kept = Kept(fleet, tmp_path, "2027-12-24")
+    assert set(objects_of(kept.store)) == {"services/rules.json", "symbols/none.parquet"}
+    assert [key.endswith("current.json") for key in kept.gone if key.startswith("compact/")] == [
+        True] * 2 + [False] * (sum(key.startswith("compact/") for key in kept.gone) - 2)
+
+
+def test_earlier_generations_go_with_the_raw_recordings(fleet, tmp_path):
+    """A later one is being made."""
+    store = shutil.copytree(fleet.store, tmp_path / "first" / "store")
+    hour = store / "compact" / "date=2026-11-22" / "hour=13"
+    for generation in (2, 3):
+        shutil.copytree(hour / "generation=1", hour / f"generation={generation}")
+    pointer = json.loads((hour / "current.json").read_text())
+    (hour / "current.json").write_text(json.dumps(pointer | {"generation": 2}))
+    copy = Fleet.__new__(Fleet)
+    copy.raw, copy.store, copy.run = fleet.raw, store, fleet.run
+    kept = Kept(copy, tmp_path / "second", "2026-11-26")
+    assert {key.split("/")[3] for key in kept.gone} == {"generation=1"}
+    assert sorted(path.name for path in (kept.store / hour.relative_to(store)).iterdir()
+                  if any(path.rglob("*.parquet"))) == ["generation=2", "generation=3"]
+
+
+def test_raw_recordings_can_not_stay_the_longest(run, tmp_path):  # noqa: F811
+    """They would be converted again."""
+    program = """
+import datetime
+from perfdata_fleet import retention
+try:
+    retention.expire(None, None, datetime.date.today(), retention.Days(raw=40))
+except ValueError as error:
+    print(error)
+"""
+    assert "raw recordings go first" in run(program, modules=[FLEET])
