@@ -150,7 +150,9 @@ static int scan_and_write(struct pd_writer *w, struct pd_reader *reader, enum bu
 
 	*out = (struct buildid_summary){ 0 };
 	if (h) {
-		buildid_scan(reader, which, h, deadline->hurry, out);
+		struct buildid_scan scan = { h, out, which, deadline->hurry, 0 };
+
+		buildid_scan(&scan, reader);
 		ret = buildid_feature_of(w, h, which, deadline, out, e);
 	}
 	hits_free(h);
@@ -175,8 +177,11 @@ void buildid_count(const char *path, const bool *hurry, struct buildid_summary *
 	struct hits *h = reader ? hits_new() : NULL;
 
 	*out = (struct buildid_summary){ 0 };
-	if (h)
-		buildid_scan(reader, BUILDID_NONE, h, hurry, out);
+	if (h) {
+		struct buildid_scan scan = { h, out, BUILDID_NONE, hurry, 0 };
+
+		buildid_scan(&scan, reader);
+	}
 	hits_free(h);
 	pd_reader_free(reader);
 }

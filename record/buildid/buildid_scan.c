@@ -1,12 +1,8 @@
 /* buildid_scan.c - collect maps, addresses and times from records. */
 #include "buildid/buildid_scan.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "pd/fields.h"
 #include "pd/pd.h"
 
 /* linux/perf_event.h */
@@ -14,21 +10,9 @@ enum { MODE_MASK = 7, MODE_KERNEL = 1, MODE_USER = 2 };
 #define CONTEXT_MAX ((uint64_t)-4095)
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
-enum {
-	BATCH = 128,
-	CHUNK = 1 << 20,		/* bytes of records that buildid_watch collects */
-	HEADER_MOST = 1 << 24,
-};
+enum { BATCH = 128 };
 
-struct scan {
-	struct hits *hits;
-	struct buildid_summary *out;
-	enum buildid_which which;
-	const bool *hurry;
-	int failed;
-};
-
-static void add_hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t address)
+static void add_hit(struct buildid_scan *s, unsigned int mode, int32_t pid, uint64_t address)
 {
 	if (mode == MODE_KERNEL)
 		s->failed |= hits_address(s->hits, HITS_KERNEL, address);
@@ -37,7 +21,8 @@ static void add_hit(struct scan *s, unsigned int mode, int32_t pid, uint64_t add
 }
 
 /* A callchain entry is an address, or a marker for the mode of the addresses after it. */
-static void add_callchain_entry(struct scan *s, unsigned int *mode, int32_t pid, uint64_t entry)
+static void add_callchain_entry(struct buildid_scan *s, unsigned int *mode, int32_t pid,
+				uint64_t entry)
 {
 	if (entry < CONTEXT_MAX)
 		add_hit(s, *mode, pid, entry);
@@ -57,31 +42,49 @@ static inline uint64_t entry_at(const struct pd_numbers *chain, size_t i)
 	return entry;
 }
 
-static void add_callchain(struct scan *s, unsigned int mode, int32_t pid,
+static void add_callchain(struct buildid_scan *s, unsigned int mode, int32_t pid,
 			  const struct pd_numbers *chain)
 {
 	for (size_t i = 0; i < chain->count; i++)
 		add_callchain_entry(s, &mode, pid, entry_at(chain, i));
 }
 
-static void scan_sample(struct scan *s, const struct pd_fields *f)
+static void add_time(struct buildid_summary *out, uint64_t time)
 {
-	const int32_t pid = f->has & PD_HAS_PID ? f->pid : -1;
-	struct buildid_summary *out = s->out;
+	if (out->first == 0 || time < out->first)
+		out->first = time;
+	if (time > out->last)
+		out->last = time;
+}
 
-	out->samples++;
-	if (f->has & PD_HAS_TIME) {
-		if (out->first == 0 || f->time < out->first)
-			out->first = f->time;
-		if (f->time > out->last)
-			out->last = f->time;
-	}
+void buildid_scan_sample(struct buildid_scan *s, const struct pd_sample *sample)
+{
+	const unsigned int mode = sample->misc & MODE_MASK;
+
+	s->out->samples++;
+	if (sample->time)
+		add_time(s->out, sample->time);
 	if (s->which != BUILDID_HIT)
 		return;
+	if (sample->ip)
+		add_hit(s, mode, sample->pid, sample->ip);
+	if (sample->callchain.count)
+		add_callchain(s, mode, sample->pid, &sample->callchain);
+}
+
+static void scan_sample(struct buildid_scan *s, const struct pd_fields *f)
+{
+	struct pd_sample sample = { .pid = -1, .misc = f->misc };
+
+	if (f->has & PD_HAS_TIME)
+		sample.time = f->time;
 	if (f->has & PD_HAS_IP)
-		add_hit(s, f->misc & MODE_MASK, pid, f->ip);
+		sample.ip = f->ip;
+	if (f->has & PD_HAS_PID)
+		sample.pid = f->pid;
 	if (f->has & PD_HAS_CALLCHAIN)
-		add_callchain(s, f->misc & MODE_MASK, pid, &f->callchain);
+		sample.callchain = f->callchain;
+	buildid_scan_sample(s, &sample);
 }
 
 static uint64_t get_number(const struct pd_record *r, const char *name)
@@ -115,7 +118,7 @@ static void copy_build_id(const struct pd_record *r, struct hits_file *f)
 	f->id.size = (uint8_t)id.size;
 }
 
-static void scan_map(struct scan *s, const struct pd_record *r)
+static void scan_map(struct buildid_scan *s, const struct pd_record *r)
 {
 	static const char kernel_map[] = "[kernel.kallsyms]";
 	bool kernel = (pd_record_misc(r) & MODE_MASK) == MODE_KERNEL;
@@ -150,7 +153,7 @@ static void scan_map(struct scan *s, const struct pd_record *r)
 	s->failed |= hits_map(s->hits, kernel ? HITS_KERNEL : (int32_t)get_number(r, "pid"), &map);
 }
 
-static void scan_other(struct scan *s, const struct pd_record *r)
+static void scan_other(struct buildid_scan *s, const struct pd_record *r)
 {
 	switch (pd_record_type(r)) {
 	case PD_RECORD_LOST:
@@ -172,12 +175,12 @@ static void scan_other(struct scan *s, const struct pd_record *r)
 	}
 }
 
-static bool must_hurry(const struct scan *s)
+static bool must_hurry(const struct buildid_scan *s)
 {
 	return s->hurry && __atomic_load_n(s->hurry, __ATOMIC_RELAXED);
 }
 
-static struct pd_fields_batch make_batch(const struct scan *s, struct pd_fields *items)
+static struct pd_fields_batch make_batch(const struct buildid_scan *s, struct pd_fields *items)
 {
 	const uint32_t addresses = PD_HAS_PID | PD_HAS_IP | PD_HAS_CALLCHAIN;
 
@@ -188,7 +191,8 @@ static struct pd_fields_batch make_batch(const struct scan *s, struct pd_fields 
 	};
 }
 
-static void scan_item(struct scan *s, struct pd_reader *reader, const struct pd_fields *item)
+static void scan_item(struct buildid_scan *s, struct pd_reader *reader,
+		      const struct pd_fields *item)
 {
 	if (item->type == PD_RECORD_SAMPLE)
 		scan_sample(s, item);
@@ -196,78 +200,25 @@ static void scan_item(struct scan *s, struct pd_reader *reader, const struct pd_
 		scan_other(s, pd_reader_record(reader, item));
 }
 
-int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
-		 const bool *hurry, struct buildid_summary *out)
+int buildid_scan(struct buildid_scan *s, struct pd_reader *reader)
 {
-	struct scan s = { .hits = hits, .out = out, .which = which, .hurry = hurry };
 	struct pd_fields items[BATCH];
-	struct pd_fields_batch batch = make_batch(&s, items);
+	struct pd_fields_batch batch = make_batch(s, items);
 	struct pd_error e;
 	int n;
 
-	while (!s.failed && !must_hurry(&s) && (n = pd_reader_next_fields(reader, &batch, &e)) > 0)
+	while (!s->failed && !must_hurry(s) && (n = pd_reader_next_fields(reader, &batch, &e)) > 0)
 		for (int i = 0; i < n; i++)
-			scan_item(&s, reader, &items[i]);
-	hits_resolve(hits);
-	return s.failed;
+			scan_item(s, reader, &items[i]);
+	hits_resolve(s->hits);
+	return s->failed;
 }
 
-/* bytes: a copy of the file's header and the records after it, as in the file of a killed
- * recorder. */
-struct buildid_watch {
-	struct scan scan;
-	struct buildid_summary found;
-	uint8_t *bytes;			/* NULL: not begun, or not possible */
-	size_t header, used;
-	uint64_t skip;			/* bytes of a payload that follow */
-};
-
-struct buildid_watch *buildid_watch_new(enum buildid_which which)
+/* Returns the end of a record and its payload; 0: the record is cut short, damaged, or compressed,
+ * which records on their way to the file are not. */
+static uint64_t end_of_record(struct pd_reader *reader, const struct pd_fields *item)
 {
-	struct buildid_watch *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	w->scan = (struct scan){ .hits = hits_new(), .out = &w->found, .which = which };
-	if (w->scan.hits)
-		return w;
-	free(w);
-	return NULL;
-}
-
-static void watch_abandon(struct buildid_watch *w)
-{
-	free(w->bytes);
-	w->bytes = NULL;
-}
-
-void buildid_watch_free(struct buildid_watch *w)
-{
-	if (!w)
-		return;
-	watch_abandon(w);
-	hits_free(w->scan.hits);
-	free(w);
-}
-
-void buildid_watch_begin(struct buildid_watch *w, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > HEADER_MOST)
-		return;
-	w->header = (size_t)st.st_size;
-	w->bytes = malloc(w->header + CHUNK);
-	if (w->bytes && pread(fd, w->bytes, w->header, 0) != (ssize_t)w->header)
-		watch_abandon(w);
-}
-
-/* Returns the end of a record and its payload in the collected bytes; 0: the record is truncated,
- * damaged, or compressed, which records on their way to the file are not. */
-static uint64_t end_of_record(struct buildid_watch *w, struct pd_reader *reader,
-			      const struct pd_fields *item)
-{
-	const uint64_t end = item->offset - w->header + item->bytes.size;
+	const uint64_t end = item->offset + item->bytes.size;
 
 	if (item->error || !item->type || item->type == PD_RECORD_COMPRESSED ||
 	    item->type == PD_RECORD_COMPRESSED2)
@@ -277,74 +228,22 @@ static uint64_t end_of_record(struct buildid_watch *w, struct pd_reader *reader,
 	return end + pd_record_payload_size(pd_reader_record(reader, item));
 }
 
-/* Scans all whole records. Returns where the rest begins. */
-static uint64_t watch_scan_records(struct buildid_watch *w, struct pd_reader *reader)
+uint64_t buildid_scan_whole(struct buildid_scan *s, struct pd_reader *reader)
 {
 	struct pd_fields items[BATCH];
-	struct pd_fields_batch batch = make_batch(&w->scan, items);
+	struct pd_fields_batch batch = make_batch(s, items);
 	uint64_t done = 0, end;
 	struct pd_error e;
 	int n;
 
-	while (!w->scan.failed && (n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
+	while (!s->failed && (n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
 		for (int i = 0; i < n; i++) {
-			end = end_of_record(w, reader, &items[i]);
+			end = end_of_record(reader, &items[i]);
 			if (!end)
 				return done;
-			scan_item(&w->scan, reader, &items[i]);
+			scan_item(s, reader, &items[i]);
 			done = end;
 		}
 	}
 	return done;
-}
-
-/* Damage looks like a truncated record that never continues. */
-static void watch_scan_chunk(struct buildid_watch *w)
-{
-	const struct pd_bytes file = { w->bytes, w->header + w->used };
-	struct pd_error e;
-	struct pd_reader *reader = pd_reader_open_memory(file, NULL, &e);
-	uint64_t done = reader ? watch_scan_records(w, reader) : 0;
-
-	pd_reader_free(reader);
-	if (!done || w->scan.failed) {
-		watch_abandon(w);
-		return;
-	}
-	w->skip = done > w->used ? done - w->used : 0;
-	done -= w->skip;
-	w->used -= (size_t)done;
-	memmove(w->bytes + w->header, w->bytes + w->header + done, w->used);
-}
-
-void buildid_watch_bytes(void *watch, struct pd_bytes bytes)
-{
-	struct buildid_watch *w = watch;
-
-	while (w->bytes && bytes.size) {
-		const uint64_t most = w->skip ? w->skip : CHUNK - w->used;
-		const size_t n = bytes.size < most ? bytes.size : (size_t)most;
-
-		if (w->skip) {
-			w->skip -= n;
-		} else {
-			memcpy(w->bytes + w->header + w->used, bytes.data, n);
-			w->used += n;
-		}
-		bytes.data += n;
-		bytes.size -= n;
-		if (w->used == CHUNK)
-			watch_scan_chunk(w);
-	}
-}
-
-const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_summary *out)
-{
-	if (w->bytes && w->used)
-		watch_scan_chunk(w);
-	if (!w->bytes || w->used || w->skip)
-		return NULL;
-	hits_resolve(w->scan.hits);
-	*out = w->found;
-	return w->scan.hits;
 }

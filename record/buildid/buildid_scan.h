@@ -1,25 +1,23 @@
-/* buildid_scan.h - find hit files in a recording, or while it is written. */
+/* buildid_scan.h - find hit files in records. */
 #ifndef RECORD_BUILDID_SCAN_H
 #define RECORD_BUILDID_SCAN_H
 
 #include "buildid/buildid_hits.h"
-#include "pd/pd.h"
+#include "pd/fields.h"
 
-/* Scans all readable records, or until *hurry is set (atomic; may be NULL). Returns 0, or -1
- * without memory; what was scanned by then counts. */
-int buildid_scan(struct pd_reader *reader, enum buildid_which which, struct hits *hits,
-		 const bool *hurry, struct buildid_summary *out);
+struct buildid_scan {
+	struct hits *hits;
+	struct buildid_summary *out;
+	enum buildid_which which;
+	const bool *hurry;		/* ends it if set (atomic); may be NULL */
+	int failed;			/* -1: no memory; what was scanned by then counts */
+};
 
-/* The same for records on their way to a file. One thread at a time may call these functions. */
-struct buildid_watch;
-
-struct buildid_watch *buildid_watch_new(enum buildid_which which);	/* NULL: no memory */
-void buildid_watch_free(struct buildid_watch *w);			/* NULL is fine */
-/* fd: a file with its header and nothing after it. */
-void buildid_watch_begin(struct buildid_watch *w, int fd);
-/* Scans the next bytes of the records; the `watch` of pd_writer_options. */
-void buildid_watch_bytes(void *watch, struct pd_bytes bytes);
-/* Returns the hits after the last record, borrowed from w; NULL: the file must be read back. */
-const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_summary *out);
+/* Scans all readable records and resolves the hits. Returns s->failed. */
+int buildid_scan(struct buildid_scan *s, struct pd_reader *reader);
+/* Scans records up to the first that is damaged. Returns the offset after the last and its payload;
+ * 0: none was whole. */
+uint64_t buildid_scan_whole(struct buildid_scan *s, struct pd_reader *reader);
+void buildid_scan_sample(struct buildid_scan *s, const struct pd_sample *sample);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 
 #include "base/options.h"
-#include "buildid/buildid_scan.h"
+#include "buildid/buildid_watch.h"
 #include "capture/ring.h"
 #include "event/event.h"
 #include "output/symbols_file.h"

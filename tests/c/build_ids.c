@@ -6,11 +6,13 @@
  * first where that can be done.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "buildid/buildid_scan.c"
+#include "buildid/buildid_watch.h"
 
 #define DATA_SIZE_AT 48
 #define FEATURES_AT 72
@@ -23,7 +25,7 @@ void log_at(const struct logger *log, enum log_level level, const char *format, 
 }
 
 /* A sample, by the names of its fields and not by their places. */
-static void see_by_name(struct scan *s, const struct pd_record *r)
+static void see_by_name(struct buildid_scan *s, const struct pd_record *r)
 {
 	struct pd_fields f = { .misc = pd_record_misc(r) };
 	uint64_t pid;
@@ -39,12 +41,12 @@ static void see_by_name(struct scan *s, const struct pd_record *r)
 static int scan(struct pd_reader *reader, bool fast, struct hits *hits,
 		struct buildid_summary *found)
 {
-	struct scan s = { .hits = hits, .out = found, .which = BUILDID_HIT };
+	struct buildid_scan s = { .hits = hits, .out = found, .which = BUILDID_HIT };
 	const struct pd_record *r;
 	struct pd_error e;
 
 	if (fast)
-		return buildid_scan(reader, BUILDID_HIT, hits, NULL, found);
+		return buildid_scan(&s, reader);
 	while (pd_reader_next(reader, &r, &e) == 1) {
 		if (pd_record_type(r) == PD_RECORD_SAMPLE)
 			see_by_name(&s, r);
@@ -91,13 +93,14 @@ static int header_of(struct pd_reader *reader)
 /* Each piece in memory of its own, so that none is looked at past its end. */
 static void see_pieces(struct buildid_watch *watch, struct pd_reader *reader)
 {
-	static const size_t sizes[] = { 8, 40, 4096, 16, 24, 100000, 8, 32, 8192 };
+	static const size_t sizes[] = { 8, 40, 4096, 16, 3, 1, 100001, 7, 32, 8192, 4 };
+	const size_t nr_sizes = sizeof(sizes) / sizeof(*sizes);
 	const struct pd_file_info *file = pd_reader_file(reader);
 	const uint64_t end = file->data_offset + file->data_size;
 	uint64_t at = file->data_offset;
 
 	for (size_t i = 0; at < end; i++) {
-		const size_t n = sizes[i % 9] < end - at ? sizes[i % 9] : end - at;
+		const size_t n = sizes[i % nr_sizes] < end - at ? sizes[i % nr_sizes] : end - at;
 		uint8_t *piece = malloc(n);
 
 		pd_reader_read_at(reader, at, piece, n);

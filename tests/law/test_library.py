@@ -261,6 +261,7 @@ FIXED = {"libdecode.so.0": {
     "pd_location": 72, "pd_mapping": 64, "pd_item": 72, "pd_index_entry": 32, "pd_function": 32,
     "pd_frame_names": 40, "pd_image_file": 184, "pd_copied_stack": 80,
     "pd_image_frames": 32, "pd_end_count": 16, "pd_sample_test": 16,
+    "pd_sample": 56,
 }}
 # the size of pd_fields is pd_fields_batch.item_size
 GROWING = {"pd_file_info", "pd_fields", "pd_image", "pd_namespaces", "pd_name_totals"}

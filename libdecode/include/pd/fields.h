@@ -95,6 +95,24 @@ PD_API int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *ba
  * from the reader. */
 PD_API const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item);
 
+/* A sample, in short. Members that the samples of its event do not have are 0, pid -1. */
+struct pd_sample {
+	uint64_t time, ip;
+	int32_t pid;
+	uint16_t misc, reserved;
+	struct pd_numbers callchain;	/* as in pd_fields; points into the records */
+};
+
+/* Reads the samples at the beginning of `records`: records in the caller's memory, of the events
+ * that the reader's input has, as a recorder's are before they are in a file. Fills in at most
+ * `capacity` items, sets *taken to the size of their records, and returns their number. Stops at
+ * any other record, at one that is cut short, and at all samples if their events do not have these
+ * members at the same places: a caller reads these another way. Bytes after the members
+ * are not checked. Reads nothing from the input, so items of a batch stay valid. Without a
+ * reader, items or bytes there are none. */
+PD_API size_t pd_reader_samples_in(struct pd_reader *r, struct pd_bytes records,
+				   struct pd_sample *items, size_t capacity, size_t *taken);
+
 #ifdef __cplusplus
 }
 #endif
