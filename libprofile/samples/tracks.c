@@ -53,6 +53,16 @@ static int spill_items(struct pp_tracks *tracks)
 	return tracks->memory.used < before && before - tracks->memory.used >= before / 4 ? 0 : -1;
 }
 
+/* Without a file the items stay in memory, as long as there is some. */
+static void spill_early(struct pp_tracks *tracks)
+{
+	if (move_items(tracks) == 0)
+		return;
+	tracks->enough = 0;
+	if (tracks->spill)
+		pp_spill_forget_error(tracks->spill);
+}
+
 /* --- tracks --- */
 
 static bool is_same_track(const void *ctx, uint32_t id, const void *key)
@@ -196,16 +206,6 @@ static uint8_t *make_room(struct pp_tracks *tracks, struct pp_track *t)
 
 	tracks->room += t->capacity - before;
 	return bytes;
-}
-
-/* Without a file the items stay in memory, as long as there is some. */
-static void spill_early(struct pp_tracks *tracks)
-{
-	if (move_items(tracks) == 0)
-		return;
-	tracks->enough = 0;
-	if (tracks->spill)
-		pp_spill_forget_error(tracks->spill);
 }
 
 int pp_track_add(struct pp_tracks *tracks, uint32_t track, const struct pp_item *item)
@@ -381,11 +381,15 @@ static struct pp_item *sort_items(struct pp_item *items, struct pp_item *other, 
 	return items;
 }
 
-/* Returns memory for items, if need be after those of all tracks went to the file. */
+/* Returns memory for items, if need be after those of all tracks went to the file: their bytes are
+ * written again while the old ones are there. */
 static struct pp_item *take_memory(struct pp_tracks *t, size_t nr)
 {
-	struct pp_item *items = pp_memory_zeroed(&t->memory, nr, sizeof(*items));
+	struct pp_item *items;
 
+	if (t->memory.used + nr * sizeof(*items) > t->memory.limit / 2)
+		spill_early(t);
+	items = pp_memory_zeroed(&t->memory, nr, sizeof(*items));
 	return items || spill_items(t) ? items :
 					 pp_memory_zeroed(&t->memory, nr, sizeof(*items));
 }
@@ -418,18 +422,31 @@ static int order_near(struct pp_tracks *t, struct pp_track *track, struct pp_ite
 	return ret;
 }
 
-/* In larger and larger windows: most items are near their places. */
+/* Returns how many items are put in order at once: that many, all, or as many as there are in half
+ * of the memory. The other half is for the bytes. */
+static size_t choose_window(const struct pp_tracks *t, uint64_t nr, size_t wanted)
+{
+	const uint64_t most = t->memory.limit / 4 / sizeof(struct pp_item);
+	const uint64_t window = nr < wanted ? nr + 1 : wanted;
+
+	return (size_t)(window < most ? window : most);
+}
+
+/* In larger and larger windows: most items are near their places. Windows of one size, when they
+ * can't be larger, bring half a window of items to their places each time, those at the end. */
 static int order_items(struct pp_tracks *t, struct pp_track *track)
 {
 	const uint64_t nr = track->nr_items;
+	size_t near = NEAR_ITEMS;
 	int ret = 0;
 
-	for (size_t near = NEAR_ITEMS; track->is_unordered && !ret; near *= 8) {
-		const size_t window = nr < near ? (size_t)nr + 1 : near;
-		struct pp_item *items = take_memory(t, 2 * window);
+	while (track->is_unordered && !ret) {
+		const size_t window = choose_window(t, nr, near);
+		struct pp_item *items = window > 1 ? take_memory(t, 2 * window) : NULL;
 
 		ret = items ? order_near(t, track, items, window) : -1;
 		pp_memory_free(&t->memory, items, 2 * window, sizeof(*items));
+		near = near < SIZE_MAX / 8 ? near * 8 : near;
 	}
 	return track->nr_items < nr ? -1 : ret;	/* the file could not be read */
 }
