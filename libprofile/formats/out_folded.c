@@ -158,6 +158,19 @@ static int go_down(struct folding *f, const struct pp_merged *n, size_t depth)
 	return 0;
 }
 
+/* Adds the line of a node. Readers expect a frame in each: a stack that has none is unknown. */
+static int add_line(struct folding *f, const struct pp_merged *n)
+{
+	static const char unknown[] = "[unknown]";
+	const uint64_t value = pp_self(n, f->out->o.measure);
+	uint32_t piece;
+
+	if (f->at.bytes)
+		return pp_folded_add(&f->lines, f->stack, f->at.pieces, value);
+	piece = pp_strings_add(&f->lines.pieces, f->memory, unknown, strlen(unknown));
+	return piece == PP_NONE ? -1 : pp_folded_add(&f->lines, &piece, 1, value);
+}
+
 /* Goes through the tree without recursion: `depth` is as deep as a stack. */
 static int collect_lines(struct folding *f, uint32_t root)
 {
@@ -180,8 +193,7 @@ static int collect_lines(struct folding *f, uint32_t root)
 		levels[depth] = f->at;
 		ret = go_down(f, n, depth);
 		if (!ret && n->samples)
-			ret = pp_folded_add(&f->lines, f->stack, f->at.pieces,
-					    pp_self(n, f->out->o.measure));
+			ret = add_line(f, n);
 		if (n->first_child != PP_NONE) {
 			at = n->first_child;
 			depth++;

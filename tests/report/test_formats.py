@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import fixture_files
+from conftest import corpus_files, fixture_files
 from known_recording import ANSWER, CLOCK, EXEC, FAULTS, Recording, recording  # noqa: F401
 from perfdata.sample import sample_id
 from perfdata import records as r
@@ -333,7 +333,8 @@ def sums(path, status):
     }
 
 
-@pytest.mark.parametrize("file", [file for file in fixture_files() if not file.is_directory],
+@pytest.mark.parametrize("file", [file for file in (*fixture_files(), *corpus_files())
+                                  if not file.is_directory],
                          ids=lambda file: file.name)
 def test_all_formats_have_the_same_sum(file):
     out = preport("-f", "folded", file.path, status=(0, 1, 3, 5))

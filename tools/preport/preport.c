@@ -14,8 +14,8 @@
 #include "pd/profile.h"
 #include "recording/history.h"
 #include "preport/preport_choices.h"
+#include "preport/preport_fits.h"
 #include "preport/preport_limits.h"
-#include "preport/preport_longest.h"
 #include "preport/preport_threads.h"
 #include "preport/preport_wrote.h"
 #include "process/progress.h"
@@ -326,11 +326,8 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	if (is_for_terminal(run))
 		o.columns = run->window.ws_col;
 	o.rows = row_count(run);
-	if (longest_is_exceeded(run->profile, &o)) {
-		cli_error(&preport, "%s: --stacks gives more than 500 MB, which viewers do not "
-			  "open: choose with --time or --tid, or --thin=N", run->in.name);
+	if (fits_check(&preport, run->in.name, run->profile, &o) != CLI_OK)
 		return CLI_OUTPUT;
-	}
 	if (output_truncate(&run->out) != CLI_OK)
 		return CLI_OUTPUT;
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
