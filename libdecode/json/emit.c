@@ -2,19 +2,21 @@
 #include "json/json.h"
 
 #define NUMBER_MAX 24	/* bytes of a number or an address */
-#define INLINE inline __attribute__((always_inline))	/* one copy for each byte order */
+#define HALF_STEP ((size_t)PD_EMIT_STEP / 2)
 
 void pd_emit_begin(struct pd_emit *p, const struct pd_emit_key *key)
 {
 	p->key = *key;
-	p->nr_slots = p->size = p->tail = p->max = p->nr_fields = 0;
+	p->nr_slots = p->size = p->head = p->max = p->nr_fields = 0;
 	p->cost = 0;
-	p->is_unusable = false;
+	p->is_unusable = p->is_whole = false;
 }
 
 void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n)
 {
-	if (n && *text == ',' && p->tail && p->text[p->size - 1] == '{') {
+	uint16_t *literal = p->nr_slots ? &p->slots[p->nr_slots - 1].literal : &p->head;
+
+	if (n && *text == ',' && *literal && p->text[p->size - 1] == '{') {
 		text++;
 		n--;
 	}
@@ -24,7 +26,7 @@ void pd_emit_add_text(struct pd_emit *p, const char *text, size_t n)
 	}
 	memcpy(p->text + p->size, text, n);
 	p->size += (uint32_t)n;
-	p->tail += (uint32_t)n;
+	*literal += (uint16_t)n;
 }
 
 static void add_slot(struct pd_emit *p, struct pd_emit_slot slot, size_t max)
@@ -33,9 +35,7 @@ static void add_slot(struct pd_emit *p, struct pd_emit_slot slot, size_t max)
 		p->is_unusable = true;
 		return;
 	}
-	slot.literal = (uint16_t)p->tail;
 	p->slots[p->nr_slots++] = slot;
-	p->tail = 0;
 	p->max += (uint32_t)max;
 }
 
@@ -126,22 +126,25 @@ void pd_emit_add_ops(struct pd_emit *p, const struct pd_json *j, const struct pd
 
 void pd_emit_end(struct pd_emit *p)
 {
-	const size_t first = p->nr_slots ? p->slots[0].literal : p->tail;
-
-	if (!first || p->size + p->max + PD_EMIT_STEP > PD_JSONW_SLACK)
+	if (!p->head || p->size + p->max + PD_EMIT_STEP + PD_EMIT_AROUND > PD_JSONW_SLACK)
 		p->is_unusable = true;
 }
 
-/* Most literals are shorter than a step. */
-static INLINE char *put_literal(char *at, const char *text, size_t n)
+static INLINE void put_step(char *at, const char *text)
 {
 	pd_bytes16 step;
 
 	memcpy(&step, text, sizeof(step));
 	memcpy(at, &step, sizeof(step));
-	for (size_t i = PD_EMIT_STEP; __builtin_expect(i < n, 0); i += PD_EMIT_STEP) {
-		memcpy(&step, text + i, sizeof(step));
-		memcpy(at + i, &step, sizeof(step));
+}
+
+/* Most literals are shorter than half a step. */
+static INLINE char *put_literal(char *at, const char *text, size_t n)
+{
+	put_step(at, text);
+	for (size_t i = HALF_STEP; __builtin_expect(i < n, 0); i += PD_EMIT_STEP) {
+		put_step(at + i, text + i);
+		put_step(at + i + HALF_STEP, text + i + HALF_STEP);
 	}
 	return at + n;
 }
@@ -211,32 +214,25 @@ static INLINE char *put_slot(struct pd_json *j, const struct pd_emit_slot *s, ch
 	}
 }
 
-static INLINE void run_program(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
-			       enum pd_swap swap)
+static INLINE char *put_program(struct pd_json *j, const struct pd_emit *p, size_t skip, char *at,
+				const uint8_t *start, enum pd_swap swap)
 {
-	char *at = (pd_jsonw_room(&j->w), j->w.at);
-	const size_t skip = at[-1] == '{';
-	const char *text = p->text + skip;
-	size_t before = skip;
+	const char *text = p->text + p->head;
 
+	at = put_literal(at, p->text + skip, p->head - skip);
 	for (const struct pd_emit_slot *s = p->slots, *end = s + p->nr_slots; s < end; s++) {
-		const size_t n = s->literal - before;
-
-		at = put_literal(at, text, n);
-		text += n;
-		before = 0;
 		at = put_slot(j, s, at, start + s->offset, swap);
+		at = put_literal(at, text, s->literal);
+		text += s->literal;
 	}
-	j->w.at = put_literal(at, text, p->tail - before);
+	return at;
 }
 
-void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
-		 enum pd_swap swap)
+char *pd_emit_put(struct pd_json *j, const struct pd_emit *p, size_t skip, char *at,
+		  const uint8_t *start, enum pd_swap swap)
 {
-	if (swap == PD_SWAP_NO)
-		run_program(j, p, start, PD_SWAP_NO);
-	else
-		run_program(j, p, start, PD_SWAP_YES);
+	return swap == PD_SWAP_NO ? put_program(j, p, skip, at, start, PD_SWAP_NO) :
+				    put_program(j, p, skip, at, start, PD_SWAP_YES);
 }
 
 static int reject_flush(void *ctx, const void *p, size_t n)

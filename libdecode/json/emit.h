@@ -15,7 +15,8 @@ enum {
 	PD_EMIT_PROGRAMS = 256,	/* a power of 2; on a hash collision the newer program replaces */
 	PD_EMIT_SLOTS = 24,
 	PD_EMIT_TEXT = 1024,
-	PD_EMIT_STEP = 16,	/* literals are copied in steps: bytes after their end are too */
+	PD_EMIT_STEP = 32,	/* literals are copied in steps: bytes after their end are too */
+	PD_EMIT_AROUND = 128,	/* bytes that the caller may write with a program's */
 };
 
 enum pd_emit_how {
@@ -32,8 +33,8 @@ enum pd_emit_how {
 
 struct pd_emit_slot {
 	const struct pd_op *op;	/* VISIT only */
-	int32_t offset;		/* of the number's bytes, from `start` of pd_emit_run() */
-	uint16_t literal;	/* bytes of text before it */
+	int32_t offset;		/* of the number's bytes, from `start` of pd_emit_put() */
+	uint16_t literal;	/* bytes of text after it */
 	uint8_t width, how;
 };
 
@@ -59,9 +60,10 @@ struct pd_emit {
 	struct pd_emit_key key;
 	uint32_t nr_slots;
 	uint32_t size;		/* of text */
-	uint32_t tail;		/* bytes of text after the last slot */
 	uint32_t max;		/* bytes that the slots may write */
+	uint16_t head;		/* bytes of text before the first slot */
 	bool is_unusable;	/* something did not fit */
+	bool is_whole;		/* of a record: writes all of it, from its bytes and the key alone */
 	uint32_t nr_fields;	/* of a tracepoint: fields that the program writes */
 	uint64_t cost;		/* of these fields, see pd_tp_allowance() */
 	struct pd_emit_slot slots[PD_EMIT_SLOTS];
@@ -96,9 +98,11 @@ void pd_emit_add_ops(struct pd_emit *p, const struct pd_json *j, const struct pd
 /* Ends the program: it is unusable unless all of it fits and it begins with a literal. */
 void pd_emit_end(struct pd_emit *p);
 
-/* Writes the text with the numbers at `start`, without a leading comma after an opening brace. */
-void pd_emit_run(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
-		 enum pd_swap swap);
+/* Runs a program: writes its text without the first `skip` (0 or 1) bytes, with the numbers at `start`, to `at` in
+ * the buffer of j->w. Room for PD_JSONW_SLACK - PD_EMIT_AROUND bytes must be there. Returns the
+ * end. May move j->w.at. */
+char *pd_emit_put(struct pd_json *j, const struct pd_emit *p, size_t skip, char *at,
+		  const uint8_t *start, enum pd_swap swap);
 
 /* A writer whose text becomes a literal. */
 struct pd_emit_scratch {

@@ -257,9 +257,8 @@ static int write_batch(struct pd_json *j, struct pd_batch *batch)
 	while (!status && batch->next < batch->count) {
 		const struct pd_simple *p = &batch->records[batch->next++];
 
-		pd_batch_set(batch, p, &r);
 		pd_json_count_simple(j, batch, p);
-		pd_json_write_record(j, &r);
+		pd_json_write_simple(j, batch, p, &r);
 		status = j->w.failed;
 		if (j->fields_missing) {
 			status = report_missing_fields(j, &r);

@@ -26,6 +26,8 @@ struct pd_json_registers {
 
 /* For code that few records need: keeps its variables out of the caller's frame. */
 #define COLD __attribute__((noinline))
+/* For code that runs for each record or number: one copy for each caller or byte order. */
+#define INLINE inline __attribute__((always_inline))
 
 #define PD_JSON_TYPES 128
 
@@ -82,6 +84,15 @@ extern const struct pd_visitor pd_json_visitor;
 void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start,
 			  enum pd_swap swap);
 
+/* Runs an emit program, without its leading comma after an opening brace. */
+static inline void pd_json_emit(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
+				enum pd_swap swap)
+{
+	char *at = (pd_jsonw_room(&j->w), j->w.at);
+
+	j->w.at = pd_emit_put(j, p, at[-1] == '{', at, start, swap);
+}
+
 /* Returns whether the row is a `time` that has a `time_utc` beside it. */
 static inline bool pd_json_has_utc(const struct pd_json *j, const struct pd_field *f)
 {
@@ -130,6 +141,28 @@ int pd_json_next_batch(struct pd_json *j, struct pd_batch **batch);
 
 /* Writes a record as a line, or as an element of the document's array. */
 void pd_json_write_record(struct pd_json *j, const struct pd_record *r);
+/* Writes a record of only numbers by its program. Returns false, with nothing written, if that is
+ * not compiled yet or does not write all of it. */
+bool pd_json_run_whole(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p);
+
+/* Returns whether a record is nothing but numbers at fixed places. */
+static inline bool pd_json_has_only_numbers(const struct pd_simple *p)
+{
+	const struct pd_op_list *list = p->plan->list;
+
+	return list->nr_simple == list->nr_ops && !pd_simple_trailer_size(p);
+}
+
+/* Writes a record of a batch. pd_batch_begin() has begun *r, which is the record afterwards if
+ * j->fields_missing is set. */
+static inline void pd_json_write_simple(struct pd_json *j, const struct pd_batch *batch,
+					const struct pd_simple *p, struct pd_record *r)
+{
+	if (pd_json_has_only_numbers(p) && pd_json_run_whole(j, batch, p))
+		return;
+	pd_batch_set(batch, p, r);
+	pd_json_write_record(j, r);
+}
 /* Compiles the members before a record's fields, and the numbers that its body begins with. */
 void pd_json_compile_record(struct pd_emit *p, const struct pd_json *j,
 			    const struct pd_emit_key *key, const struct pd_record *r);

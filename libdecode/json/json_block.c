@@ -260,9 +260,8 @@ static void write_simples(struct pd_json_block *b, struct pd_json *j,
 	batch.file = span->file;
 	pd_batch_begin(&batch, j->session, &r);
 	for (const struct pd_simple *end = p + span->count; p < end; p++) {
-		pd_batch_set(&batch, p, &r);
 		pd_json_count_simple(j, &batch, p);
-		pd_json_write_record(j, &r);
+		pd_json_write_simple(j, &batch, p, &r);
 		if (j->fields_missing)
 			report_missing(b, j, &r);
 	}

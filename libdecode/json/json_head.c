@@ -91,6 +91,16 @@ static void write_head(struct pd_jsonw *w, const struct pd_record *r)
 	write_misc_and_event(w, r);
 }
 
+/* Names of a sample's places, and wall times, take more than its bytes. */
+static bool is_whole(const struct pd_emit *p, const struct pd_json *j,
+		     const struct pd_emit_key *key, const struct pd_record *r)
+{
+	const struct pd_op_list *list = key->of ? r->plan->list : NULL;
+
+	return list && list->nr_simple == list->nr_ops && !p->is_unusable &&
+	       !j->options.history && j->options.times != PD_JSON_CLOCK_AND_UTC;
+}
+
 void pd_json_compile_record(struct pd_emit *p, const struct pd_json *j,
 			    const struct pd_emit_key *key, const struct pd_record *r)
 {
@@ -112,6 +122,7 @@ void pd_json_compile_record(struct pd_emit *p, const struct pd_json *j,
 	if (key->of)
 		pd_emit_add_ops(p, j, key->of, r->plan->list->nr_simple);
 	pd_emit_end(p);
+	p->is_whole = is_whole(p, j, key, r);
 }
 
 void pd_json_write_head_slow(struct pd_json *j, const struct pd_record *r)

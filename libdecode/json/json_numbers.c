@@ -4,7 +4,6 @@
 #include "layout/names_tables.h"
 
 #define FIRST_MARKER ((uint64_t)-4095)
-#define INLINE inline __attribute__((always_inline))	/* one copy for each byte order */
 #define ENTRY_MAX 24	/* bytes of an address or a marker's name, with the comma */
 #define BLOCK 128	/* entries of a chain for which room is made at once */
 

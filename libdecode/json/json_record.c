@@ -8,12 +8,15 @@ static inline char *copy_text(char *at, const char *text, size_t n)
 	memcpy(at, text, n);
 	return at + n;
 }
+#define OPEN_MAX 96
+#define CLOSE_MAX 2
+_Static_assert(OPEN_MAX + CLOSE_MAX <= PD_EMIT_AROUND, "a program's record fits");
 #define PUT(at, text) copy_text(at, text, sizeof(text) - 1)
 
-static inline void open_record(struct pd_json *j, uint64_t offset, uint64_t inner_offset)
+/* Writes up to OPEN_MAX bytes. Returns the end. */
+static INLINE char *put_open(const struct pd_json *j, char *at, uint64_t offset,
+			     uint64_t inner_offset)
 {
-	char *at = (pd_jsonw_room(&j->w), j->w.at);
-
 	if (j->options.shape == PD_JSON_LINES) {
 		at = PUT(at, "{\"kind\":\"record\",\"offset\":");
 	} else {
@@ -26,13 +29,13 @@ static inline void open_record(struct pd_json *j, uint64_t offset, uint64_t inne
 		at = PUT(at, ",\"inner_offset\":");
 		at = pd_write_decimal(at, inner_offset);
 	}
-	j->w.at = at;
+	return at;
 }
 
-static inline void close_record(struct pd_json *j)
+/* Writes up to CLOSE_MAX bytes. Returns the end. */
+static inline char *put_close(const struct pd_json *j, char *at)
 {
-	pd_jsonw_room(&j->w);
-	j->w.at = copy_text(j->w.at, "}\n", 2) - (j->options.shape != PD_JSON_LINES);
+	return copy_text(at, "}\n", 2) - (j->options.shape != PD_JSON_LINES);
 }
 
 /* Returns the ops of the numbers that the body begins with. NULL: none, or some are cut off. */
@@ -43,15 +46,25 @@ static inline const struct pd_op *leading_numbers(const struct pd_record *r)
 	return list && list->nr_simple && list->nr_simple <= r->extent.nr_ops ? list->ops : NULL;
 }
 
-/* Writes the members before a record's fields, and the numbers that its body begins with. */
+static inline struct pd_emit_key key_of(const struct pd_json *j, const struct pd_op *numbers,
+					const struct pd_attr *attr, const char *file,
+					uint32_t type, uint16_t misc)
+{
+	const uint64_t generation = attr ? attr->generation : 0;
+
+	return (struct pd_emit_key){
+		.of = numbers, .attr = attr, .file = file,
+		.what = PD_EMIT_RECORD | (uint64_t)type << 16 | misc,
+		.version = generation << 32 | j->session->arch_changes };
+}
+
+/* Writes the members before a record's fields, and the numbers that its body begins with. There
+ * must be room, as for pd_emit_put(). */
 static inline void write_head(struct pd_json *j, const struct pd_record *r)
 {
 	const struct pd_frame *f = &r->frame;
-	const uint64_t generation = r->attr ? r->attr->generation : 0;
-	const struct pd_emit_key key = {
-		.of = leading_numbers(r), .attr = r->attr, .file = r->file,
-		.what = PD_EMIT_RECORD | (uint64_t)f->type << 16 | f->misc,
-		.version = generation << 32 | j->session->arch_changes };
+	const struct pd_emit_key key =
+		key_of(j, leading_numbers(r), r->attr, r->file, f->type, f->misc);
 	struct pd_emit *p = pd_emit_lookup(j->programs, &key);
 	const bool is_whole = f->desc && f->bytes.size == f->size && f->state != PD_FRAME_SKIPPED;
 
@@ -59,7 +72,7 @@ static inline void write_head(struct pd_json *j, const struct pd_record *r)
 		pd_json_compile_record(p, j, &key, r);
 	j->written = NULL;
 	if (is_whole && !p->is_unusable) {
-		pd_emit_run(j, p, r->body.data, j->session->swap);
+		j->w.at = pd_emit_put(j, p, 0, j->w.at, r->body.data, j->session->swap);
 		j->written = key.of;
 	} else {
 		pd_json_write_head_slow(j, r);
@@ -106,7 +119,7 @@ void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const ui
 	if (p->is_unusable)
 		visit_numbers(j, ops, n, start, swap);
 	else
-		pd_emit_run(j, p, start, swap);
+		pd_json_emit(j, p, start, swap);
 }
 
 static void write_trailer(struct pd_json *j, const struct pd_record *r)
@@ -117,7 +130,7 @@ static void write_trailer(struct pd_json *j, const struct pd_record *r)
 	if (p->is_unusable || !pd_is_all_fixed(list, r->trailer_bytes, list->nr_ops))
 		pd_record_visit_trailer(r, &pd_json_visitor, j);
 	else
-		pd_emit_run(j, p, r->trailer_bytes.data, j->session->swap);
+		pd_json_emit(j, p, r->trailer_bytes.data, j->session->swap);
 }
 
 /* Writes the payload in pieces: it may be larger than memory. */
@@ -154,7 +167,8 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 {
 	j->fields_missing = 0;
 	j->record = r;
-	open_record(j, r->frame.offset, r->frame.inner_offset);
+	pd_jsonw_room(&j->w);
+	j->w.at = put_open(j, j->w.at, r->frame.offset, r->frame.inner_offset);
 	write_head(j, r);
 	if (r->plan) {
 		write_fields(j, r);
@@ -166,6 +180,27 @@ void pd_json_write_record(struct pd_json *j, const struct pd_record *r)
 	}
 	if (r->frame.zeros)
 		PD_JSONW_NUMBER(&j->w, "zeros", r->frame.zeros);
-	close_record(j);
+	pd_jsonw_room(&j->w);
+	j->w.at = put_close(j, j->w.at);
 	j->record = NULL;
+}
+
+bool pd_json_run_whole(struct pd_json *j, const struct pd_batch *batch, const struct pd_simple *p)
+{
+	const uint8_t *data = batch->data + p->at, *body = data + PD_RECORD_HEADER_SIZE;
+	const enum pd_swap swap = j->session->swap;
+	const struct pd_op_list *list = p->plan->list;
+	const struct pd_emit_key key = key_of(j, list->ops, p->attr, batch->file, p->type,
+					      pd_record_header_load(data, swap).misc);
+	const struct pd_emit *program = pd_emit_lookup(j->programs, &key);
+	char *at;
+
+	if (!pd_emit_is_for(program, &key) || !program->is_whole || !pd_pads_are_clean(list, body))
+		return false;
+	j->fields_missing = 0;
+	pd_jsonw_room(&j->w);
+	at = put_open(j, j->w.at, pd_simple_offset(batch, p), pd_simple_inner_offset(batch, p));
+	at = pd_emit_put(j, program, 0, at, body, swap);
+	j->w.at = put_close(j, at);
+	return true;
 }

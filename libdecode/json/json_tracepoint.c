@@ -158,7 +158,7 @@ static size_t write_fields(struct pd_json *j, const struct pd_tp_event *e, size_
 
 	if (p && p->cost <= *left) {
 		*left -= p->cost;
-		pd_emit_run(j, p, j->raw_data.data, e->swap);
+		pd_json_emit(j, p, j->raw_data.data, e->swap);
 		if (i || p->nr_fields)
 			return i + p->nr_fields;
 	} else if (!i) {

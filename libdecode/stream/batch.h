@@ -61,6 +61,17 @@ static inline void pd_batch_parts(const struct pd_batch *batch, const struct pd_
 	r->trailer_bytes = (struct pd_bytes){ trailer ? data + p->size - trailer : NULL, trailer };
 }
 
+static inline uint64_t pd_simple_offset(const struct pd_batch *batch, const struct pd_simple *p)
+{
+	return batch->inner_offset == PD_OUTER ? batch->offset + p->at : batch->offset;
+}
+
+static inline uint64_t pd_simple_inner_offset(const struct pd_batch *batch,
+					      const struct pd_simple *p)
+{
+	return batch->inner_offset == PD_OUTER ? PD_OUTER : batch->inner_offset + p->at;
+}
+
 /* For all records of a batch, one after the other: sets what is the same for all. */
 void pd_batch_begin(const struct pd_batch *batch, struct pd_session *s, struct pd_record *r);
 /* Sets the rest, for one of them. */
@@ -74,10 +85,8 @@ static inline void pd_batch_set(const struct pd_batch *batch, const struct pd_si
 	r->frame.size = p->size;
 	r->frame.bytes = (struct pd_bytes){ data, p->size };
 	r->frame.desc = pd_record_desc(p->type);
-	if (batch->inner_offset == PD_OUTER)
-		r->frame.offset = batch->offset + p->at;
-	else
-		r->frame.inner_offset = batch->inner_offset + p->at;
+	r->frame.offset = pd_simple_offset(batch, p);
+	r->frame.inner_offset = pd_simple_inner_offset(batch, p);
 	pd_batch_parts(batch, p, r);
 	r->extent.nr_ops = p->plan->list->nr_ops;
 	r->extent.end = r->body.size;

@@ -81,6 +81,36 @@ def test_numbers_and_chains(tmp_path, run_pdecode, order, jobs):
                                                               for value in one["regs_user"]]
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("jobs", "12")
+def test_numbers_alone(tmp_path, run_pdecode, order, jobs):
+    """Some records have bytes in their padding, which are no number."""
+    rng = random.Random(f"numbers {order}")
+    attr = Attr(type=1, sample_type="IP|TID|TIME|CPU|PERIOD")
+    want, body = [], []
+    one = {"ip": 1, "pid": 1, "tid": 1, "time": 7 * 10**12, "cpu": 0, "period": 1}
+    for _ in range(COUNT):
+        one = {key: number(rng, value, EDGES if key in ("pid", "tid", "cpu") else LONG_EDGES,
+                           32 if key in ("pid", "tid", "cpu") else 64)
+               for key, value in one.items()}
+        dirt = rng.choice([0, 0, 0, rng.getrandbits(32)])
+        body.append(sample(attr, **one, res=dirt, misc=rng.choice([1, 2])))
+        want.append({"ip": hex(one["ip"]), **{key: signed(one[key], 32) for key in ("pid", "tid")},
+                     "time": one["time"], "cpu": signed(one["cpu"], 32), "period": one["period"],
+                     **({"padding": struct.pack(order + "I", dirt).hex()} if dirt else {})})
+    path = tmp_path / "numbers.data"
+    path.write_bytes(File(attrs=[(attr, [1])], records=body).build(order))
+    got = lines(run_pdecode, path, "-j", jobs)
+    heads = ("kind", "offset", "type", "size", "misc", "cpumode", "attr_index", "event")
+    assert len(got) == COUNT
+    for record, numbers, before in zip(got, want, [None, *got]):
+        assert tuple(record)[:len(heads)] == heads
+        assert not before or record["offset"] == before["offset"] + before["size"]
+        assert record["cpumode"] == {1: "KERNEL", 2: "USER"}[record["misc"]]
+        assert {key: record[key] for key in record if key not in heads} == numbers
+
+
 LONG_NAME = "long_name_" * 4
 FIELDS = [("s8 state", 8, 1, 1), ("u8 flags", 9, 1, 0), ("short prio", 10, 2, 1),
           ("u32 pair[2]", 12, 8, 0), ("long ret", 24, 8, 1),
