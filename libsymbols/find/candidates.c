@@ -1,6 +1,7 @@
 /* candidates.c - names under which a file may be found: a table of patterns. */
 #include "find/candidates.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@
 
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
- * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %k: the
- * path of a kernel module, not compressed. A pattern whose parts are not all known is left out. */
+ * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %M: where
+ * it mapped the file, %k: the path of a kernel module, not compressed. A pattern whose parts are
+ * not all known is left out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -70,6 +72,7 @@ static const struct pattern patterns[] = {
 	{ "%P%d/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%P%d/.debug/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%P/usr/lib/debug%d/%l", DEBUG, PS_PLACE_PROCESS },
+	{ "%M", IMAGE, PS_PLACE_MAPPED },
 	{ "%p", IMAGE | OBJECT, PS_PLACE_RECORDED },
 	{ "%p.dwp", PACKAGE, PS_PLACE_RECORDED },
 	{ "%k", MODULE, PS_PLACE_RECORDED },
@@ -88,6 +91,7 @@ struct values {
 	const struct ps_wanted *what;
 	const char *directory;		/* of %D */
 	char root[32];			/* of %P */
+	char mapped[80];		/* of %M; "": not known where */
 	char id[2 * PS_BUILD_ID_MAX + 1];
 	char dirname[PS_PATH_MAX];	/* "": the path is in / */
 };
@@ -168,6 +172,8 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 		return v->places->kallsyms;
 	case 'P':
 		return v->root;
+	case 'M':
+		return v->mapped[0] ? v->mapped : NULL;
 	case 'k':
 		return has_path ? module_path(v->what->path, n) : NULL;
 	default:
@@ -206,7 +212,8 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 	case PS_PLACE_SYSROOT:
 		return v->places->sysroot != NULL;
 	case PS_PLACE_PROCESS:
-		return v->what->nr_pids;
+	case PS_PLACE_MAPPED:
+		return v->what->nr_mappers;
 	case PS_PLACE_DEBUGINFOD:
 		return v->places->network == PS_DEBUGINFOD;
 	default:
@@ -214,11 +221,20 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 	}
 }
 
+static void set_process(struct values *v, const struct ps_mapper *m)
+{
+	v->mapped[0] = '\0';
+	snprintf(v->root, sizeof(v->root), "/proc/%d/root", (int)m->pid);
+	if (m->end)
+		snprintf(v->mapped, sizeof(v->mapped),
+			 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)m->pid, m->start, m->end);
+}
+
 static void set_turn(struct values *v, size_t n)
 {
 	v->directory = n < v->places->nr_debug_dirs ? v->places->debug_dirs[n] : NULL;
-	if (n < v->what->nr_pids)
-		snprintf(v->root, sizeof(v->root), "/proc/%d/root", (int)v->what->pids[n]);
+	if (n < v->what->nr_mappers)
+		set_process(v, &v->what->mappers[n]);
 }
 
 bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *what, size_t i,

@@ -39,7 +39,7 @@ struct image_search {
 	struct ps_loaded *loaded;
 	struct ps_identity recorded;
 	bool is_foreign, is_path_ambiguous;
-	int32_t pids[PS_PIDS];
+	struct ps_mapper mappers[PS_MAPPERS_MOST];
 };
 
 static void identify(int fd, const struct ps_elf *e, struct ps_identity *out)
@@ -116,10 +116,16 @@ static bool is_other_file(const struct image_search *i, const struct ps_candidat
 	return i->is_foreign && candidate->place == PS_PLACE_RECORDED;
 }
 
+static bool is_of_process(const struct ps_candidate *candidate)
+{
+	return candidate->place == PS_PLACE_PROCESS || candidate->place == PS_PLACE_MAPPED;
+}
+
 static bool is_by_chance(const struct image_search *i, const struct ps_candidate *candidate,
 			 enum ps_match match)
 {
-	return (match >= PS_MATCH_NAME_ONLY && candidate->place == PS_PLACE_PROCESS) ||
+	return (match >= PS_MATCH_NAME_ONLY && is_of_process(candidate)) ||
+	       (match == PS_MISMATCH && candidate->place == PS_PLACE_MAPPED) ||
 	       (match != PS_MATCH_BUILD_ID && is_other_file(i, candidate));
 }
 
@@ -148,8 +154,8 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 	if (is_usable(s, l->match)) {
 		l->why = PD_WHY_FOUND;
 		l->path = keep_text(s, candidate->path);
-		if (candidate->place == PS_PLACE_PROCESS)
-			sscanf(candidate->path, "/proc/%" SCNd32, &l->pid);
+		if (is_of_process(candidate))
+			sscanf(candidate->path, "/proc/%" SCNd32, &l->from.pid);
 		return true;
 	}
 	if (!l->other_id.size)
@@ -180,10 +186,10 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 			      .min = image->min },
 	};
 	struct ps_search search = { .what = { .kind = PS_WANT_IMAGE, .path = path_of(s, image),
-					      .build_id = image->build_id, .pids = i.pids },
+					      .build_id = image->build_id, .mappers = i.mappers },
 				    .use = use_image, .session = s, .ctx = &i };
 
-	search.what.nr_pids = ps_session_pids(s, image->index, i.pids);
+	search.what.nr_mappers = ps_session_mappers(s, image->index, i.mappers);
 	l->why = PD_WHY_NO_FILE;
 	if (image->kind == PD_IMAGE_VDSO)
 		search.what.kind = PS_WANT_VDSO;
@@ -229,7 +235,8 @@ static void find_debug(struct ps_session *s, struct ps_loaded *l, const struct p
 {
 	struct ps_search search = { .what = { .kind = PS_WANT_DEBUG, .path = path_of(s, image),
 					      .build_id = l->binary.image.build_id,
-					      .pids = &l->pid, .nr_pids = l->pid != 0 },
+					      .mappers = &l->from,
+					      .nr_mappers = l->from.pid != 0 },
 				    .use = use_debug, .session = s, .ctx = l };
 
 	if (ps_elf_section_named(&l->binary.image, ".symtab") &&
@@ -258,8 +265,8 @@ static bool use_alt(struct ps_search *search, int fd, const struct ps_candidate 
 static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_elf *file)
 {
 	const struct ps_section *section = ps_elf_section_named(file, ".gnu_debugaltlink");
-	struct ps_search search = { .what = { .kind = PS_WANT_ALT, .pids = &l->pid,
-					      .nr_pids = l->pid != 0 },
+	struct ps_search search = { .what = { .kind = PS_WANT_ALT, .mappers = &l->from,
+					      .nr_mappers = l->from.pid != 0 },
 				    .use = use_alt, .session = s, .ctx = l };
 	struct pd_bytes b;
 	size_t n;

@@ -1,5 +1,6 @@
-/* mappers.c - which processes mapped an image: while they run, its file is below their roots; and
- * whether its path names another file here, because they run in other mount namespaces. */
+/* mappers.c - which processes mapped an image, and where: while they run, its file is below their
+ * roots, or at least mapped; and whether its path names another file here, because they run in
+ * other mount namespaces. */
 #include <string.h>
 
 #include "session/session.h"
@@ -60,19 +61,22 @@ static void note_namespace(const struct ps_session *s, const struct pd_mapping *
 	to->is_elsewhere = to->is_elsewhere || !is_same(host, &found);
 }
 
-/* The latest is first. */
-static void note_pid(struct ps_mappers *to, int32_t pid)
+/* The latest is first. Data that is mapped as well is often in several parts by now. */
+static void note_process(struct ps_mappers *to, const struct pd_mapping *map)
 {
+	struct ps_mapper latest = { map->pid, map->start, map->start + map->len };
 	size_t i = 0;
 
-	while (i < to->nr && to->pids[i] != pid)
+	while (i < to->nr && to->of[i].pid != map->pid)
 		i++;
+	if (i < to->nr && map->is_data)
+		latest = to->of[i];
 	if (i == to->nr && to->nr < PS_MAPPERS)
 		to->nr++;
 	if (i == PS_MAPPERS)
 		i--;
-	memmove(to->pids + 1, to->pids, i * sizeof(*to->pids));
-	to->pids[0] = pid;
+	memmove(to->of + 1, to->of, i * sizeof(*to->of));
+	to->of[0] = latest;
 }
 
 static void read_mappings(struct ps_session *s)
@@ -82,7 +86,7 @@ static void read_mappings(struct ps_session *s)
 	for (size_t i = 0; pd_history_mapping(s->options.history, i, &map); i++) {
 		if (map.pid <= 0 || map.machine_pid || map.image >= s->nr_images)
 			continue;
-		note_pid(&s->mapped_by.images[map.image], map.pid);
+		note_process(&s->mapped_by.images[map.image], &map);
 		note_namespace(s, &map, &s->mapped_by.images[map.image]);
 	}
 }
@@ -104,16 +108,18 @@ static struct ps_mappers *mappers_of(struct ps_session *s, uint32_t image)
 }
 
 /* A daemon's first process has ended, and its children share its maps. */
-size_t ps_session_pids(struct ps_session *s, uint32_t image, int32_t out[PS_PIDS])
+size_t ps_session_mappers(struct ps_session *s, uint32_t image,
+			  struct ps_mapper out[PS_MAPPERS_MOST])
 {
 	const struct ps_mappers *m = mappers_of(s, image);
 	size_t n = 0;
 
 	for (size_t i = 0; m && i < m->nr; i++) {
-		uintptr_t pid = (uintptr_t)m->pids[i];
+		uintptr_t pid = (uintptr_t)m->of[i].pid;
 
-		for (int hops = 0; pid && n < PS_PIDS && hops <= GENERATIONS; hops++) {
-			out[n++] = (int32_t)pid;
+		for (int hops = 0; pid && n < PS_MAPPERS_MOST && hops <= GENERATIONS; hops++) {
+			out[n] = m->of[i];
+			out[n++].pid = (int32_t)pid;
 			pid = (uintptr_t)pd_map_find(&s->mapped_by.children, pid);
 		}
 	}

@@ -46,7 +46,7 @@ struct ps_loaded {
 	enum ps_match match;
 	bool is_given;			/* names of the recording were used */
 	const char *path, *debug_path;
-	int32_t pid;			/* of the process below whose root it was found; 0: none */
+	struct ps_mapper from;		/* the process that led to it; pid 0: none */
 	struct pd_bytes other_id;
 	uint32_t sources;
 };
@@ -104,11 +104,11 @@ struct ps_known {
 /* Which processes mapped an image. */
 enum {
 	PS_MAPPERS = 4,		/* kept */
-	PS_PIDS = 8,		/* with some of their children */
+	PS_MAPPERS_MOST = 8,	/* with some of their children */
 };
 
 struct ps_mappers {
-	int32_t pids[PS_MAPPERS];	/* the latest first */
+	struct ps_mapper of[PS_MAPPERS];	/* the latest first */
 	uint8_t nr;
 	bool is_here, is_elsewhere;	/* in the mount namespace of this machine's paths, or not */
 };
@@ -172,8 +172,10 @@ void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
 struct ps_split_finder ps_session_split_finder(struct ps_session *s, struct ps_loaded *l,
 					       const char *recorded_path);
 
-/* Lists processes that may have the file of an image below their roots. Returns their number. */
-size_t ps_session_pids(struct ps_session *s, uint32_t image, int32_t out[PS_PIDS]);
+/* Lists processes that may have the file of an image below their roots, or mapped. Returns their
+ * number. */
+size_t ps_session_mappers(struct ps_session *s, uint32_t image,
+			  struct ps_mapper out[PS_MAPPERS_MOST]);
 /* Returns whether only processes of other mount namespaces than that of this machine's paths mapped
  * the image. False if that is not known. */
 bool ps_session_is_foreign(struct ps_session *s, uint32_t image);

@@ -61,7 +61,8 @@ static bool find_split(void *ctx, const struct ps_skeleton *k, struct ps_split *
 	struct ps_session *s = l->session;
 	struct split_search w = { l, k, out, &s->budget };
 	struct ps_search search = { .what = { .kind = PS_WANT_PACKAGE, .path = l->recorded_path,
-					      .pids = &l->pid, .nr_pids = l->pid != 0 },
+					      .mappers = &l->from,
+					      .nr_mappers = l->from.pid != 0 },
 				    .use = use_package, .session = s, .ctx = &w };
 	bool is_found = false;
 

@@ -17,7 +17,7 @@ static const char *const kinds[] = { "image", "debug", "alt", "kernel", "kallsym
 				     "package", "object" };
 static const char *const place_names[] = { "named", "sysroot", "build-id", "recorded",
 					   "running", "temporary",
-					   "debuglink", "process", "debuginfod" };
+					   "debuglink", "process", "debuginfod", "mapped" };
 
 static struct pd_bytes parse_id(const char *text, uint8_t *buf)
 {
@@ -38,15 +38,21 @@ static const char *given(const char *text)
 	return strcmp(text, "-") ? text : NULL;
 }
 
+static void parse_mapper(const char *text, struct ps_mapper *to)
+{
+	*to = (struct ps_mapper){ .pid = 0 };
+	sscanf(text, "%" SCNd32 ":%" SCNx64 "-%" SCNx64, &to->pid, &to->start, &to->end);
+}
+
 static int names(int argc, char **argv)
 {
 	struct ps_places places = { .size = sizeof(places) };
 	uint8_t id[PS_BUILD_ID_MAX];
 	const char *dirs[8];
-	int32_t pids[8];
+	struct ps_mapper mappers[8];
 	struct ps_wanted what = { .path = given(argv[1]),
 				  .build_id = parse_id(argv[2], id),
-				  .debuglink = given(argv[3]), .pids = pids };
+				  .debuglink = given(argv[3]), .mappers = mappers };
 	static struct ps_candidate c;
 
 	while (strcmp(kinds[what.kind], argv[0]))
@@ -67,7 +73,7 @@ static int names(int argc, char **argv)
 		else if (!strcmp(argv[i], "network"))
 			places.network = PS_DEBUGINFOD;
 		else if (!strcmp(argv[i], "pid"))
-			pids[what.nr_pids++] = atoi(value);
+			parse_mapper(value, &mappers[what.nr_mappers++]);
 		else if (!strcmp(argv[i], "vmlinux"))
 			places.vmlinux = value;
 		else

@@ -63,6 +63,17 @@ def test_below_the_roots_of_processes():
     assert names("image", "[heap]", "-", "-", "pid=7") == []
 
 
+def test_a_file_that_a_process_has_mapped():
+    """Before the path here, after the root of the process: what is there has a name to show."""
+    assert names("image", "/usr/bin/app", "-", "-", "pid=7:7f00-7fff", "pid=8") == [
+        ("process", "/proc/7/root/usr/bin/app"), ("process", "/proc/8/root/usr/bin/app"),
+        ("mapped", "/proc/7/map_files/7f00-7fff"), ("recorded", "/usr/bin/app")]
+    assert names("image", "/memfd:x", "-", "-", "pid=7:1000-2000")[1] == (
+        "mapped", "/proc/7/map_files/1000-2000")
+    assert not [place for place, _ in names("debug", "/app", ID, "x", "pid=7:1000-2000")
+                if place == "mapped"]
+
+
 def test_split_debug_information():
     """A package is next to the program, an object's file where the compiler wrote it."""
     assert names("package", "/usr/bin/app", "-", "-", "sysroot=/s", "dir=/d", "pid=7") == [

@@ -50,6 +50,19 @@ bool process_path_read(const char *path, struct process_path *out)
 	return true;
 }
 
+bool process_path_is_mapped(const char *path)
+{
+	static const char hex[] = "0123456789abcdef";
+	int pid = 0, start = 0;
+	size_t middle;
+
+	if (sscanf(path, "/proc/%9d/map_files/%n", &pid, &start) != 1 || !start || pid <= 0)
+		return false;
+	middle = strspn(path + start, hex);
+	path += (size_t)start + middle;
+	return middle && path[0] == '-' && path[1] && !path[1 + strspn(path + 1, hex)];
+}
+
 bool process_has_user(pid_t pid, uid_t user)
 {
 	char path[32];

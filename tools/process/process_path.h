@@ -16,6 +16,10 @@ struct process_path {
 /* Divides "/proc/PID/root/...". Returns false if the path is no such one. */
 bool process_path_read(const char *path, struct process_path *out);
 
+/* Returns whether the path is one of "/proc/PID/map_files/START-END", a link to what the process
+ * has mapped there. */
+bool process_path_is_mapped(const char *path);
+
 /* Returns whether the process runs and belongs to the user. */
 bool process_has_user(pid_t pid, uid_t user);
 

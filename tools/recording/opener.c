@@ -171,6 +171,8 @@ static int look_up(const struct opener *o, const char *path, enum ps_file_place 
 		flags |= O_NOFOLLOW;
 	if (place == PS_PLACE_SYSROOT)
 		return find_in_root(o->sysroot, path, flags);
+	if (place == PS_PLACE_MAPPED)
+		return process_path_is_mapped(path) ? open(path, flags) : -1;
 	if (process_path_read(path, &p))
 		return find_in_root(p.root, p.inside, flags);
 	return place == PS_PLACE_PROCESS ? -1 : open(path, flags);

@@ -51,6 +51,8 @@ enum ps_file_place {
 				 * directory of a process: after "/proc/PID/root" */
 	PS_PLACE_DEBUGINFOD,	/* no path, but what a debuginfod server is asked for:
 				 * "debuginfod:BUILD_ID/executable", or .../debuginfo */
+	PS_PLACE_MAPPED,	/* what a process still has mapped, though no path may lead to it:
+				 * "/proc/PID/map_files/START-END" */
 };
 
 /* Whether files are asked for that are nowhere on this machine. */
@@ -74,6 +76,12 @@ struct ps_places {
 };
 #define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
 
+/* A process, and where it mapped a file; end 0: not known. */
+struct ps_mapper {
+	int32_t pid;
+	uint64_t start, end;
+};
+
 struct ps_wanted {
 	enum ps_want kind;
 	const char *path;		/* as recorded, or NULL */
@@ -81,8 +89,8 @@ struct ps_wanted {
 	const char *debuglink;		/* name and checksum that the image states for its debug */
 	uint32_t crc;			/* file; NULL: none */
 	/* Processes that mapped the file: if one still runs, the path means what it means there. */
-	const int32_t *pids;
-	size_t nr_pids;
+	const struct ps_mapper *mappers;
+	size_t nr_mappers;
 };
 
 /* How it is known that a file is the one of the recording. */
