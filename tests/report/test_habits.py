@@ -48,6 +48,38 @@ def test_an_attached_value_must_be_one(recording, option, says):
     assert status == 2 and says in said and not out
 
 
+@pytest.mark.parametrize("option, meant", [
+    ("--no-childern", "--no-children"), ("--childern", "--children"), ("--no-pagr", "--no-pager"),
+    ("--calers", "--callers")])
+def test_an_option_that_is_nearly_one_is_named(option, meant, recording):
+    status, out, said = everything(option, recording)
+    assert status == 2 and not out
+    assert f"unknown option '{option}'; did you mean '{meant}'?" in said
+
+
+@pytest.mark.parametrize("option", ["--no-ouput", "--no-xyzzy", "--xyzzy"])
+def test_an_option_that_is_none_is_not(option, recording):
+    """Only flags with two forms have no-."""
+    status, _, said = everything(option, recording)
+    assert status == 2 and "did you mean" not in said
+
+
+@pytest.mark.parametrize("word, meant", [
+    ("html", "flamegraph"), ("flam", "flamegraph"), ("speedscop", "speedscope"),
+    ("fierfox", "firefox"), ("txt", "top"), ("collapsed", "folded"), ("pb", "pprof"),
+    ("perfetto", "chrome"), ("callgrnd", "callgrind")])
+def test_a_format_that_is_nearly_one_is_named(word, meant, recording):
+    status, out, said = everything("-f", word, recording)
+    assert status == 2 and not out
+    assert f", not '{word}'; did you mean '{meant}'?" in said
+
+
+@pytest.mark.parametrize("word", ["xml", "x", "", "none"])
+def test_a_format_that_is_none_is_not(word, recording):
+    status, _, said = everything("-f", word, recording)
+    assert status == 2 and "must be one of" in said and "did you mean" not in said
+
+
 def everything(*options):
     done = subprocess.run([TOOLS / "preport", "--no-symbols", *options], capture_output=True,
                           text=True, timeout=TIMEOUT)

@@ -153,6 +153,7 @@ static void store_choice(const struct parser *p, const struct given *g)
 	const struct cli_option *o = g->option;
 	char names[CLI_SPELLING_MAX];
 	struct cli_option bare = *o;
+	const char *near;
 
 	for (unsigned int i = 0; o->choices[i]; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): read_value() checked
@@ -163,8 +164,10 @@ static void store_choice(const struct parser *p, const struct given *g)
 		}
 	}
 	bare.value = NULL;
-	exit(cli_usage(p->tool, "'%s' must be one of %s, not '%s'", g->spelled,
-		       cli_value(&bare, names, sizeof(names)), g->value));
+	near = cli_nearest_word(p->tool, o, g->value);
+	exit(cli_usage(p->tool, "'%s' must be one of %s, not '%s'%s%s%s", g->spelled,
+		       cli_value(&bare, names, sizeof(names)), g->value,
+		       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ""));
 }
 
 static void print_and_exit(const struct parser *p, const struct given *g)
@@ -302,24 +305,36 @@ static const struct cli_option *find_letter(const struct cli_option *o, char let
 	return NULL;
 }
 
+static _Noreturn void refuse_unknown(const struct parser *p, const char *spelled, const char *name,
+				     size_t length)
+{
+	const bool is_negated = length > 3 && memcmp(name, "no-", 3) == 0;
+	const struct cli_option *near = cli_nearest(p->tool, name, length);
+	const char *no = "";
+
+	if (!near && is_negated) {
+		near = cli_nearest(p->tool, name + 3, length - 3);
+		near = near && near->kind == CLI_KIND_SWITCH ? near : NULL;
+		no = "no-";
+	}
+	if (near)
+		exit(cli_usage(p->tool, "unknown option '%s'; did you mean '--%s%s'?", spelled, no,
+			       near->name));
+	exit(cli_usage(p->tool, "unknown option '%s'", spelled));
+}
+
 static void parse_long(struct parser *p, const char *arg)
 {
 	const char *name = arg + 2;
 	size_t length = strcspn(name, "=");
-	const struct cli_option *near;
 	struct given g = { 0 };
 
 	snprintf(g.spelled, sizeof(g.spelled), "--%.*s", (int)(length < 70 ? length : 70), name);
 	if (name[length])
 		g.value = name + length + 1;
 	if (!find_name(p->tool->options, &g, name, length) &&
-	    !find_name(cli_builtin, &g, name, length)) {
-		near = cli_nearest(p->tool, name, length);
-		if (near)
-			exit(cli_usage(p->tool, "unknown option '%s'; did you mean '--%s'?",
-				       g.spelled, near->name));
-		exit(cli_usage(p->tool, "unknown option '%s'", g.spelled));
-	}
+	    !find_name(cli_builtin, &g, name, length))
+		refuse_unknown(p, g.spelled, name, length);
 	if (g.value && g.option->kind != CLI_KIND_OPTIONAL &&
 	    g.option->kind != CLI_KIND_REFUSED && !cli_takes_value(g.option))
 		exit(cli_usage(p->tool, "'%s' takes no value", g.spelled));

@@ -143,6 +143,8 @@ struct cli_values {
 	const char *command;	/* NULL, or arguments that make the tool print one value per line */
 	/* NULL, or returns the i-th value, NULL at the end */
 	const char *(*word)(size_t i, char *buf, size_t size);
+	/* NULL, or other names of choices, which messages translate; ended by a NULL name */
+	const struct cli_note *others;
 };
 
 struct cli_tool {

@@ -29,6 +29,10 @@ const char *cli_spelling(const struct cli_option *o, char *buf, size_t size);
 /* Returns the option with the most similar name, or NULL when none is similar. */
 const struct cli_option *cli_nearest(const struct cli_tool *tool, const char *name, size_t length);
 
+/* Returns the choice of an option that a word is similar to, or another name of, or NULL. */
+const char *cli_nearest_word(const struct cli_tool *tool, const struct cli_option *o,
+			     const char *word);
+
 void cli_print_help(const struct cli_tool *tool, FILE *out);
 void cli_print_version(const struct cli_tool *tool, FILE *out);
 void cli_print_man(const struct cli_tool *tool, FILE *out);

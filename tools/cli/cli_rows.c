@@ -144,3 +144,32 @@ const struct cli_option *cli_nearest(const struct cli_tool *tool, const char *na
 	builtin = nearest_of(cli_builtin, name, length, &best);
 	return builtin ? builtin : own;
 }
+
+static const char *other_name(const struct cli_tool *tool, const struct cli_option *o,
+			      const char *word)
+{
+	for (const struct cli_values *v = tool->values; v && v->option; v++)
+		for (const struct cli_note *n = v->others; n && n->name; n++)
+			if (o->name && strcmp(v->option, o->name) == 0 &&
+			    strcmp(n->name, word) == 0)
+				return n->text;
+	return NULL;
+}
+
+const char *cli_nearest_word(const struct cli_tool *tool, const struct cli_option *o,
+			     const char *word)
+{
+	const size_t length = strlen(word);
+	const size_t limit = length <= 5 ? 2 : 3;	/* words at this distance are not similar */
+	const char *other = other_name(tool, o, word);
+
+	if (other || length < 2)
+		return other;
+	for (size_t i = 0; o->choices[i]; i++)
+		if (strncmp(o->choices[i], word, length) == 0)
+			return o->choices[i];
+	for (size_t i = 0; o->choices[i]; i++)
+		if (cli_distance(o->choices[i], word, length) < limit)
+			return o->choices[i];
+	return NULL;
+}

@@ -181,6 +181,8 @@ static const struct cli_option options[] = {
 	CLI_REFUSED(0, "call-graph", "try -g caller or -g callee"),
 	CLI_REFUSED('G', "hide-call-graph", "in a table calls are shown with -g only"),
 	CLI_REFUSED(0, "hierarchy", "try -f tree --group comm"),
+	CLI_REFUSED(0, "flamegraph", "try -f flamegraph"),
+	CLI_REFUSED(0, "top", "a table is what preport writes without -f"),
 	CLI_REFUSED(0, "symfs", "try --sysroot DIR"),
 	CLI_REFUSED(0, "no-demangle", "names are demangled; pdecode has --linkage-names"),
 	CLI_REFUSED(0, "csv", "try -f csv"),
@@ -197,7 +199,23 @@ static const struct cli_option options[] = {
 	CLI_END
 };
 
+/* Names that people have for the formats. */
+static const struct cli_note other_formats[] = {
+	{ "html", "flamegraph" },	{ "flame", "flamegraph" },
+	{ "graph", "flamegraph" },	{ "report", "top" },
+	{ "text", "top" },		{ "txt", "top" },
+	{ "table", "top" },		{ "stdio", "top" },
+	{ "collapsed", "folded" },	{ "stacks", "folded" },
+	{ "pb", "pprof" },		{ "proto", "pprof" },
+	{ "protobuf", "pprof" },	{ "gecko", "firefox" },
+	{ "cachegrind", "callgrind" },	{ "kcachegrind", "callgrind" },
+	{ "perfetto", "chrome" },	{ "trace", "chrome" },
+	{ "perf", "script" },		{ "otel", "otlp" },
+	{ NULL, NULL }
+};
+
 static const struct cli_values values[] = {
+	{ "format", .others = other_formats },
 	{ "sort", .words = TABLE_SORT_WORDS },
 	{ "fields", .words = FIELDS_WORDS },
 	{ "group", .words = "comm pid tid cpu cgroup none" },
