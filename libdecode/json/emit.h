@@ -63,7 +63,7 @@ struct pd_emit {
 	uint32_t max;		/* bytes that the slots may write */
 	uint16_t head;		/* bytes of text before the first slot */
 	bool is_unusable;	/* something did not fit */
-	bool is_whole;		/* of a record: writes all of it, from its bytes and the key alone */
+	bool is_whole;		/* of a record: writes all of it, from bytes and key alone */
 	uint32_t nr_fields;	/* of a tracepoint: fields that the program writes */
 	uint64_t cost;		/* of these fields, see pd_tp_allowance() */
 	struct pd_emit_slot slots[PD_EMIT_SLOTS];
@@ -98,9 +98,9 @@ void pd_emit_add_ops(struct pd_emit *p, const struct pd_json *j, const struct pd
 /* Ends the program: it is unusable unless all of it fits and it begins with a literal. */
 void pd_emit_end(struct pd_emit *p);
 
-/* Runs a program: writes its text without the first `skip` (0 or 1) bytes, with the numbers at `start`, to `at` in
- * the buffer of j->w. Room for PD_JSONW_SLACK - PD_EMIT_AROUND bytes must be there. Returns the
- * end. May move j->w.at. */
+/* Runs a program: writes its text without the first `skip` (0 or 1) bytes, with the numbers at
+ * `start`, to `at` in the buffer of j->w, where there must be room for PD_JSONW_SLACK -
+ * PD_EMIT_AROUND bytes. Returns the end. May move j->w.at. */
 char *pd_emit_put(struct pd_json *j, const struct pd_emit *p, size_t skip, char *at,
 		  const uint8_t *start, enum pd_swap swap);
 
