@@ -1,6 +1,8 @@
 /* branches.c - calls as an indented tree, heaviest first. */
 #include "table/branches.h"
 
+#include "table/function_name.h"
+
 enum { INDENT = 2, DEEPEST = 40 };
 
 static bool is_shown(const struct pp_branches *b, uint32_t at)
@@ -38,8 +40,8 @@ static uint32_t put_chain(const struct pp_branches *b, uint32_t at, size_t colum
 			child = only_child(b, at);
 		}
 		if (!columns || used + 8 < columns)
-			used += pp_put_name(out, pp_name_of(out->p, &b->nodes[at]),
-					    columns ? columns - used : 0);
+			used += pp_put_function_name(out, pp_name_of(out->p, &b->nodes[at]),
+						     columns ? columns - used : 0);
 		if (times > 1)
 			pp_printf(out, " ×%zu", times);
 		if (child == PP_NONE)

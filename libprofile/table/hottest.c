@@ -1,6 +1,8 @@
 /* hottest.c - the path from the root to the heaviest function. */
 #include "table/hottest.h"
 
+#include "table/function_name.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +48,7 @@ static void put_step(struct pp_out *out, const struct step *s, uint64_t all, cha
 		 100.0 * (double)pp_total(n, out->o.measure) / (double)all);
 	pp_put_text(out, strcmp(share, shown) == 0 ? "" : share);
 	memcpy(shown, share, sizeof(share));
-	pp_put_name(out, pp_name_of(out->p, n), NAME_COLUMNS);
+	pp_put_function_name(out, pp_name_of(out->p, n), NAME_COLUMNS);
 	if (s->times > 1)
 		pp_printf(out, " ×%" PRIu32, s->times);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/function_name.h"
 #include "table/rows.h"
 
 struct change {
@@ -147,7 +148,8 @@ static void put_change(struct pp_out *out, const struct diff *d, const struct ch
 	else
 		pp_printf(out, "%6.2f %%  %6.2f %%  %s%+7.2f%s  ", c->before, c->after, color,
 			  change_of(c), end);
-	pp_put_name(out, name_of(c), out->o.columns > room + 20 ? out->o.columns - room : 0);
+	pp_put_function_name(out, name_of(c),
+			     out->o.columns > room + 20 ? out->o.columns - room : 0);
 	pp_put_text(out, "  ");
 	pp_put_name(out, pp_image_text(c->of, c->function), out->o.columns ? 22 : 0);
 	pp_put_text(out, "\n");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table/function_name.h"
 #include "table/graphs.h"
 #include "table/hottest.h"
 #include "table/rows.h"
@@ -28,9 +29,11 @@ static void fill(struct pp_out *out, size_t used, size_t columns)
 		pp_put_text(out, " ");
 }
 
-static void put_column(struct pp_out *out, struct pd_bytes text, size_t columns)
+typedef size_t put_text(struct pp_out *out, struct pd_bytes text, size_t columns);
+
+static void put_column(struct pp_out *out, put_text *put, struct pd_bytes text, size_t columns)
 {
-	fill(out, pp_put_name(out, text, out->o.columns ? columns : 0), columns);
+	fill(out, put(out, text, out->o.columns ? columns : 0), columns);
 }
 
 /* perf's thresholds. */
@@ -121,15 +124,16 @@ static void put_keys(struct pp_out *out, const struct layout *l, const struct pp
 	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++) {
 		const enum pp_key key = out->o.keys[i];
 		const size_t columns = columns_of(key) ? columns_of(key) : l->name;
+		put_text *put = key == PP_KEY_SYMBOL ? pp_put_function_name : pp_put_name;
 		const struct pd_bytes text = r ? pp_row_text(rows, r, key) :
 						 pp_bytes(pp_key_word(key));
 
 		if (i)
 			pp_put_text(out, gap);
 		if (i + 1 < PP_NR_KEYS && out->o.keys[i + 1])
-			put_column(out, text, columns);
+			put_column(out, put, text, columns);
 		else
-			pp_put_name(out, text, out->o.columns ? columns : 0);
+			put(out, text, out->o.columns ? columns : 0);
 	}
 }
 
@@ -160,10 +164,10 @@ static void put_function(struct pp_out *out, const struct layout *l, const struc
 	const struct pd_bytes name = r ? pp_strings_at(&p->strings, r->function->name) :
 					 pp_bytes("function");
 
-	put_column(out, name, l->name);
+	put_column(out, pp_put_function_name, name, l->name);
 	if (l->image) {
 		pp_put_text(out, gap);
-		put_column(out, image, l->image);
+		put_column(out, pp_put_name, image, l->image);
 	}
 	if (!l->thread)
 		return;

@@ -84,6 +84,8 @@ struct pd_bytes pp_image_text(const struct pp_profile *p, const struct pp_named 
 {
 	if (f->kind == PP_KIND_KERNEL)
 		return pp_bytes("[k]");
+	if (f->kind == PP_KIND_JIT)
+		return pp_bytes("[JIT]");
 	return last_part(pp_strings_at(&p->strings, f->image));
 }
 

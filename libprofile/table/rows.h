@@ -35,7 +35,8 @@ struct pd_bytes pp_row_text(const struct pp_rows *rows, const struct pp_row *row
 /* Returns whether texts of a key are numbers, unless the recording has none. */
 bool pp_key_is_number(enum pp_key key);
 
-/* Returns the last part of an image's path, "[k]" for the kernel. */
+/* Returns the last part of an image's path, "[k]" for the kernel, "[JIT]" for memory in which a
+ * program has made code. */
 struct pd_bytes pp_image_text(const struct pp_profile *p, const struct pp_named *f);
 
 #endif

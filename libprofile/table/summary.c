@@ -225,6 +225,8 @@ static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
 		return;
 	image = pp_strings_at(&out->p->strings, u.function->image);
 	pp_printf(out, "no names for %.1f %%, in ", share);
+	if (u.function->kind == PP_KIND_JIT)
+		pp_put_text(out, "JIT code, ");
 	pp_put_name(out, image.size ? image : pp_bytes("unknown memory"), 0);
 	pp_printf(out, ": %s\n", help_of(u.function->why));
 }

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import TOOLS
-from known_recording import EXEC, Recording, recorded
+from known_recording import EXEC, Recording, build_named, recorded
 from profiles import (Callgrind, Pprof, chrome, csv_rows, folded, json_table, pages, preport,
                       speedscope, svg)
 
@@ -130,19 +130,7 @@ def test_a_stack_as_deep_as_a_record_is_long(form, tmp_path):
 def long_name(tmp_path_factory):
     """A program whose function has a name of a million bytes."""
     folder = tmp_path_factory.mktemp("long")
-    name = "f" + "o" * (1 << 20) + "(;"
-    source = (f'.text\n.globl main\nmain: ret\n.globl "{name}"\n.type "{name}", @function\n'
-              f'"{name}": ret\n.size "{name}", 1\n.section .note.GNU-stack,"",@progbits\n')
-    subprocess.run(["gcc", "-Wl,--build-id=sha1", "-xassembler", "-", "-o", folder / "app"],
-                   input=source.encode(), check=True)
-    notes = subprocess.run(["readelf", "-n", folder / "app"], check=True, capture_output=True,
-                           text=True).stdout
-    symbols = subprocess.run(["nm", folder / "app"], check=True, capture_output=True,
-                             text=True).stdout
-    at = {line.split()[2][:4]: int(line.split()[0], 16) for line in symbols.splitlines()
-          if len(line.split()) > 2}
-    program = (folder / "app", bytes.fromhex(re.search(r"Build ID: (\w+)", notes)[1]),
-               {"leaf": at["fooo"] - 4, "main": at["main"]})
+    program = build_named(folder / "app", "f" + "o" * (1 << 20) + "(;")
     path = folder / "perf.data"
     path.write_bytes(recorded(program, program[1]))
     return path

@@ -5,7 +5,8 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, TOOLS
-from known_recording import EXEC, Recording, recording  # noqa: F401
+from known_recording import (  # noqa: F401
+    EXEC, Recording, build_named, recorded, recording)
 from profiles import preport
 from test_viewer import on_terminal
 
@@ -150,3 +151,22 @@ def test_a_table_fits_into_the_terminal(recording, options):
         if columns >= 120:
             assert rows[1].count("█") == 8 and rows[1].count("█") > rows[-1].count("█")
     assert "█" not in preport(*options, recording).decode()
+
+
+@pytest.mark.parametrize("name, shown", [
+    ("std::vector<Order, std::allocator<Order> >::_M_realloc_insert<Order const&>",
+     "std::vector<…>::_M_realloc_insert<…>"),
+    ("std::operator<< <std::char_traits<char> >", "std::operator<< <…>"),
+    ("bool std::operator<=><int, std::vector<int>>(x)", "bool std::operator<=><…>(x)"),
+    ("T<int, 12345678901234567890>::operator-><int, float>()", "T<…>::operator-><…>()"),
+    ("std::operator< <int, 12345678901234567890>", "std::operator< <…>"),
+    ("half<open and a long end that does not fit", "half<open and a long end that does not …"),
+    ("half>open and a long end that does not fit", "half>open and a long end that does not …"),
+    ("short<int>", "short<int>")])
+def test_template_arguments_go_first_where_there_is_no_room(name, shown, tmp_path):
+    """The hottest path has 40 columns for a name."""
+    program = build_named(tmp_path / "app", name)
+    (tmp_path / "x").write_bytes(recorded(program, program[1]))
+    out = preport("--title=x", tmp_path / "x", symbols=()).decode()
+    assert f"  {name} " in out      # in a pipe a table has all of it
+    assert f" › {shown}\n" in out

@@ -264,6 +264,8 @@ def test_code_in_memory_is_named_by_its_address(tmp_path):
     path.write_bytes(it.file())
     assert text(folded(preport("-f", "folded", "--addrs", path))) == {
         "jit;[anon+0x1010]": 30, "jit;[anon+0x1020]": 30}
+    assert re.search(r"  \[anon\] +\[JIT\] +jit\n", preport(path).decode())
+    assert "in JIT code, //anon: its compiler" in preport(path, symbols=()).decode()
 
 
 # --- names ----------------------------------------------------------------------------------------

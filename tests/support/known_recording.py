@@ -113,6 +113,20 @@ def build_program(path):
              if len(line.split()) == 3})
 
 
+def build_named(path, name):
+    """The same of a program with main() and, in place of leaf(), a function of any name."""
+    source = (f'.text\n.globl main\nmain: ret\n.globl "{name}"\n.type "{name}", @function\n'
+              f'"{name}": ret\n.size "{name}", 1\n.section .note.GNU-stack,"",@progbits\n')
+    subprocess.run(["gcc", "-Wl,--build-id=sha1", "-xassembler", "-", "-o", path],
+                   input=source.encode(), check=True)
+    notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True)
+    symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
+    at = {line[19:]: int(line.split()[0], 16) for line in symbols.splitlines()
+          if not line.startswith(" ")}
+    return (path, bytes.fromhex(re.search(r"Build ID: (\w+)", notes.stdout)[1]),
+            {"leaf": at[name] - 4, "main": at["main"]})
+
+
 def recorded(program, build_id, unit=1):
     """Two samples of the program: 5 units in leaf(), 2 in main()."""
     path, _, at = program
