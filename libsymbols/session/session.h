@@ -120,6 +120,15 @@ struct ps_mapped_by {
 	struct pd_map children;		/* pid -> that of a child */
 };
 
+#define PS_LAST_WORKERS 16	/* a power of 2 */
+
+/* An unwinder that a thread has used last and no thread uses, in a cache line of its own. Accessed
+ * atomically, without the lock. */
+struct ps_used_last {
+	struct ps_stack_worker *worker;		/* NULL: none */
+	char apart[64 - sizeof(void *)];
+};
+
 struct ps_session {
 	struct ps_options options;
 	struct ps_places places;
@@ -155,6 +164,7 @@ struct ps_session {
 						 * budget of the session */
 	struct pd_budget rows_budget;
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
+	struct ps_used_last used_last[PS_LAST_WORKERS];
 };
 
 static inline enum ps_debug_depth ps_session_depth(const struct ps_session *s)

@@ -82,10 +82,21 @@ static struct ps_stack_worker *make_worker(struct ps_session *s)
 	return w;
 }
 
+/* Returns where the calling thread finds the unwinder that it used last, whose caches are near its
+ * CPU. Threads may share the place. */
+static struct ps_stack_worker **place_of_thread(struct ps_session *s)
+{
+	const uint64_t hash = (uint64_t)(uintptr_t)pthread_self() * 0x9e3779b97f4a7c15;
+
+	return &s->used_last[hash >> 32 & (PS_LAST_WORKERS - 1)].worker;
+}
+
 static struct ps_stack_worker *take_worker(struct ps_session *s)
 {
-	struct ps_stack_worker *w;
+	struct ps_stack_worker *w = __atomic_exchange_n(place_of_thread(s), NULL, __ATOMIC_ACQUIRE);
 
+	if (w)
+		return w;
 	pthread_mutex_lock(&s->lock);
 	w = s->idle;
 	if (w)
@@ -98,21 +109,32 @@ static struct ps_stack_worker *take_worker(struct ps_session *s)
 
 static void give_back(struct ps_session *s, struct ps_stack_worker *w)
 {
+	w = __atomic_exchange_n(place_of_thread(s), w, __ATOMIC_ACQ_REL);
+	if (!w)
+		return;
 	pthread_mutex_lock(&s->lock);
 	w->next = s->idle;
 	s->idle = w;
 	pthread_mutex_unlock(&s->lock);
 }
 
+static void free_worker(struct ps_session *s, struct ps_stack_worker *w)
+{
+	ps_unwinder_free(w->unwinder);
+	s->budget.used -= WORKER_MEMORY;
+	pd_budget_free(&s->budget, w, sizeof(*w));
+}
+
 void ps_session_free_unwinders(struct ps_session *s)
 {
 	struct ps_stack_worker *w;
 
+	for (size_t i = 0; i < PS_LAST_WORKERS; i++)
+		if (s->used_last[i].worker)
+			free_worker(s, s->used_last[i].worker);
 	while ((w = s->idle)) {
 		s->idle = w->next;
-		ps_unwinder_free(w->unwinder);
-		s->budget.used -= WORKER_MEMORY;
-		pd_budget_free(&s->budget, w, sizeof(*w));
+		free_worker(s, w);
 	}
 }
 
