@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool charge(struct pd_budget *b, size_t size)
+#define PAGE 4096	/* the smallest there is */
+
+bool pd_budget_charge(struct pd_budget *b, uint64_t size)
 {
 	uint64_t used = __atomic_load_n(&b->used, __ATOMIC_RELAXED);
 
@@ -16,7 +18,7 @@ static bool charge(struct pd_budget *b, size_t size)
 	return true;
 }
 
-static void give_back(struct pd_budget *b, size_t size)
+void pd_budget_give_back(struct pd_budget *b, uint64_t size)
 {
 	__atomic_fetch_sub(&b->used, size, __ATOMIC_RELAXED);
 }
@@ -25,12 +27,21 @@ void *pd_budget_alloc(struct pd_budget *b, size_t size)
 {
 	void *p;
 
-	if (!charge(b, size))
+	if (!pd_budget_charge(b, size))
 		return NULL;
 	p = calloc(1, size ? size : 1);
 	if (!p)
-		give_back(b, size);
+		pd_budget_give_back(b, size);
 	return p;
+}
+
+void *pd_budget_alloc_written(struct pd_budget *b, size_t size)
+{
+	volatile uint8_t *p = pd_budget_alloc(b, size);
+
+	for (size_t i = 0; p && i < size; i += PAGE)
+		p[i] = 0;
+	return (void *)p;
 }
 
 /* As pd_budget_grow(), but what is added is not set. */
@@ -38,16 +49,16 @@ static void *resize(struct pd_budget *b, void *p, size_t old_size, size_t new_si
 {
 	void *q;
 
-	if (new_size > old_size && !charge(b, new_size - old_size))
+	if (new_size > old_size && !pd_budget_charge(b, new_size - old_size))
 		return NULL;
 	q = realloc(p, new_size ? new_size : 1);
 	if (!q) {
 		if (new_size > old_size)
-			give_back(b, new_size - old_size);
+			pd_budget_give_back(b, new_size - old_size);
 		return NULL;
 	}
 	if (new_size < old_size)
-		give_back(b, old_size - new_size);
+		pd_budget_give_back(b, old_size - new_size);
 	return q;
 }
 
@@ -64,7 +75,7 @@ void pd_budget_free(struct pd_budget *b, void *p, size_t size)
 {
 	if (!p)
 		return;
-	give_back(b, size);
+	pd_budget_give_back(b, size);
 	free(p);
 }
 

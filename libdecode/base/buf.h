@@ -24,8 +24,16 @@ static inline bool pd_budget_may_expand(const struct pd_budget *b, uint64_t made
 	       (b->max_ratio && made / b->max_ratio <= read);
 }
 
+/* Charges memory that others allocate. Returns false, and charges nothing, over the limit. */
+bool pd_budget_charge(struct pd_budget *b, uint64_t size);
+void pd_budget_give_back(struct pd_budget *b, uint64_t size);
+
 /* Allocates `size` zeroed bytes and charges them. Returns NULL if the budget or malloc refuses. */
 void *pd_budget_alloc(struct pd_budget *b, size_t size);
+/* The same for a large table that is read before it is written to: a page that was only read is the
+ * kernel's page of zeros, and replacing that interrupts all CPUs that run threads of the process.
+ * So each page is written to here. */
+void *pd_budget_alloc_written(struct pd_budget *b, size_t size);
 /* Grows p, which is from pd_budget_alloc() or NULL, from its old size. Returns NULL on failure; p
  * is then still valid. */
 void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_size);

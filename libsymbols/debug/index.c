@@ -49,10 +49,9 @@ static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *f
 		if (file->header.e_type != ET_REL && !is_read(s->name, depth) &&
 		    hide_section(section))
 			continue;
-		if (header.ch_size > d->budget->limit - d->budget->used)
+		if (!pd_budget_charge(d->budget, header.ch_size))
 			return PS_OVER_LIMIT;
 		d->charged += header.ch_size;
-		d->budget->used += header.ch_size;
 	}
 	return PS_OK;
 }
@@ -204,7 +203,7 @@ void ps_debug_close(struct ps_debug *d)
 	pd_arena_free(&d->arena);
 	dwarf_end(d->dwarf);
 	dwarf_end(d->alt);
-	d->budget->used -= d->charged;
+	pd_budget_give_back(d->budget, d->charged);
 	*d = (struct ps_debug){ .budget = d->budget };
 }
 

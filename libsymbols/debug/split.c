@@ -58,9 +58,8 @@ static struct pd_bytes bytes_of(struct assembly *a, const struct ps_section *s)
 		return s ? ps_elf_section_bytes(a->file, s) : none;
 	section = elf_getscn(a->file->elf, (size_t)(s - a->file->sections));
 	if (section && gelf_getchdr(section, &header)) {
-		if (header.ch_size > budget->limit - budget->used)
+		if (!pd_budget_charge(budget, header.ch_size))
 			return none;
-		budget->used += header.ch_size;
 		a->file->charged += header.ch_size;
 		if (elf_compress(section, 0, 0) < 0)
 			return none;

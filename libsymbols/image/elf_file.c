@@ -147,10 +147,9 @@ enum ps_status ps_elf_open_bytes(struct ps_elf *e, struct pd_bytes bytes, struct
 		return PS_NOT_ELF;
 	if (!count_sections(bytes, &n))
 		return PS_BAD_FILE;
-	if (budget->limit - budget->used < n * LIBELF_SECTION)
+	if (!pd_budget_charge(budget, n * LIBELF_SECTION))
 		return PS_OVER_LIMIT;
 	e->charged = n * LIBELF_SECTION;
-	budget->used += e->charged;
 	status = read_headers(e, n);
 	if (status != PS_OK)
 		ps_elf_close(e);
@@ -180,7 +179,7 @@ void ps_elf_close(struct ps_elf *e)
 	pd_budget_free(e->budget, e->segments, e->nr_segments * sizeof(*e->segments));
 	pd_budget_free(e->budget, e->sections, e->nr_sections * sizeof(*e->sections));
 	if (e->budget)
-		e->budget->used -= e->charged;
+		pd_budget_give_back(e->budget, e->charged);
 	ps_file_bytes_close(&e->file);
 	*e = (struct ps_elf){ .budget = NULL };
 }
@@ -227,10 +226,9 @@ Elf_Data *ps_elf_section_data(struct ps_elf *e, const struct ps_section *s)
 	if (!bytes.size)
 		return NULL;
 	if (!s->is_charged) {
-		if (e->budget->limit - e->budget->used < bytes.size)
+		if (!pd_budget_charge(e->budget, bytes.size))
 			return NULL;
 		e->charged += bytes.size;
-		e->budget->used += bytes.size;
 		e->sections[index].is_charged = true;
 	}
 	return elf_getdata(elf_getscn(e->elf, index), NULL);

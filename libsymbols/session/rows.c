@@ -28,9 +28,8 @@ void ps_session_keep_rows(struct ps_session *s, struct ps_cfi *cfi)
 	if (!cfi || !s->collected)
 		return;
 	if (!s->rows_budget.limit) {
-		if (s->budget.limit - s->budget.used < ROWS_MEMORY)
+		if (!pd_budget_charge(&s->budget, ROWS_MEMORY))
 			return;
-		s->budget.used += ROWS_MEMORY;
 		s->rows_budget.limit = ROWS_MEMORY;
 		s->asked_rows.arena.budget = &s->rows_budget;
 	}
@@ -41,7 +40,7 @@ void ps_session_free_rows(struct ps_session *s)
 {
 	pd_arena_free(&s->asked_rows.arena);
 	if (s->rows_budget.limit)
-		s->budget.used -= ROWS_MEMORY;
+		pd_budget_give_back(&s->budget, ROWS_MEMORY);
 	s->rows_budget.limit = 0;
 }
 

@@ -64,21 +64,23 @@ static struct ps_stack_worker *make_worker(struct ps_session *s)
 	struct ps_unwinder_options o = { .max_frames = s->options.max_frames };
 	struct ps_stack_worker *w;
 
-	if (s->budget.limit - s->budget.used < WORKER_MEMORY)
+	if (!pd_budget_charge(&s->budget, WORKER_MEMORY))
 		return NULL;
-	w = pd_budget_alloc(&s->budget, sizeof(*w));
-	if (!w)
+	w = pd_budget_alloc_written(&s->budget, sizeof(*w));
+	if (!w) {
+		pd_budget_give_back(&s->budget, WORKER_MEMORY);
 		return NULL;
+	}
 	w->session = s;
 	w->budget.limit = WORKER_MEMORY;
 	w->highest = find_highest(s->options.history);
 	o.budget = &w->budget;
 	w->unwinder = ps_unwinder_new(&o);
 	if (!w->unwinder) {
+		pd_budget_give_back(&s->budget, WORKER_MEMORY);
 		pd_budget_free(&s->budget, w, sizeof(*w));
 		return NULL;
 	}
-	s->budget.used += WORKER_MEMORY;
 	return w;
 }
 
@@ -121,7 +123,7 @@ static void give_back(struct ps_session *s, struct ps_stack_worker *w)
 static void free_worker(struct ps_session *s, struct ps_stack_worker *w)
 {
 	ps_unwinder_free(w->unwinder);
-	s->budget.used -= WORKER_MEMORY;
+	pd_budget_give_back(&s->budget, WORKER_MEMORY);
 	pd_budget_free(&s->budget, w, sizeof(*w));
 }
 

@@ -10,7 +10,7 @@ bool ps_cache_open(struct ps_cache *c, struct pd_budget *budget, unsigned int bi
 	c->budget = budget;
 	c->memory.budget = budget;
 	c->bits = bits;
-	c->rules = pd_budget_alloc(budget, sizeof(*c->rules) << bits);
+	c->rules = pd_budget_alloc_written(budget, sizeof(*c->rules) << bits);
 	c->rows = pd_budget_alloc(budget, PS_MAX_ROWS * sizeof(const struct ps_row *));
 	return c->rules && c->rows;
 }
