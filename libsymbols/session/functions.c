@@ -109,7 +109,7 @@ void ps_session_chain(struct ps_session *s, struct ps_loaded *l, uint64_t addres
 	struct ps_debug_frame chain[PS_CHAIN_MAX];
 	int n = 0;
 
-	if (l->has_debug)
+	if (ps_session_has_debug(s, l))
 		n = ps_debug_find(&l->debug, address, ps_session_depth(s), chain, PS_CHAIN_MAX);
 	if (n > 0 && (symbol->name_size || chain[n - 1].name))
 		combine(s, symbol, chain, (size_t)n, out);

@@ -204,13 +204,6 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 
 /* --- debug files --- */
 
-static bool has_debug_info(const struct ps_elf *e)
-{
-	const struct ps_section *s = e->elf ? ps_elf_section_named(e, ".debug_info") : NULL;
-
-	return s && s->header.sh_type != SHT_NOBITS;
-}
-
 static bool use_debug(struct ps_search *search, int fd, const struct ps_candidate *candidate)
 {
 	struct ps_loaded *l = search->ctx;
@@ -240,7 +233,7 @@ static void find_debug(struct ps_session *s, struct ps_loaded *l, const struct p
 				    .use = use_debug, .session = s, .ctx = l };
 
 	if (ps_elf_section_named(&l->binary.image, ".symtab") &&
-	    (s->options.depth == PS_NAMES || has_debug_info(&l->binary.image)))
+	    (s->options.depth == PS_NAMES || ps_session_debug_file(l)))
 		return;
 	search.what.debuglink = ps_binary_debuglink(&l->binary, &search.what.crc);
 	ps_session_search(&search);
@@ -281,18 +274,27 @@ static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_
 	ps_session_search(&search);
 }
 
+/* Returns whether unwinding and symbols need nothing of the file that has the debug information. */
+static bool may_open_later(const struct ps_session *s, const struct ps_loaded *l,
+			   const struct ps_elf *file, const struct pd_image *image)
+{
+	return s->options.threads > 1 && file == &l->binary.debug &&
+	       file->header.e_type != ET_REL && !ps_elf_section_named(file, ".debug_frame") &&
+	       image->kind != PD_IMAGE_KERNEL && image->kind != PD_IMAGE_MODULE;
+}
+
 static void open_debug(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
 {
-	struct ps_elf *file = has_debug_info(&l->binary.image) ? &l->binary.image :
-			      has_debug_info(&l->binary.debug) ? &l->binary.debug : NULL;
+	struct ps_elf *file = ps_session_debug_file(l);
 
 	if (!file || s->options.depth == PS_NAMES)
 		return;
 	find_alt(s, l, file);
-	l->has_debug = ps_debug_open(&l->debug, file, l->alt.elf ? &l->alt : NULL,
-				     ps_session_depth(s), &s->budget) == PS_OK;
-	if (l->has_debug)
-		l->debug.finder = ps_session_split_finder(s, l, path_of(s, image));
+	l->debug.finder = ps_session_split_finder(s, l, path_of(s, image));
+	if (may_open_later(s, l, file, image))
+		ps_session_open_later(s, l);
+	else
+		ps_session_open_debug(s, l);
 }
 
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)

@@ -32,7 +32,7 @@ bool ps_session_module_function(struct ps_session *s, struct ps_loaded *l,
 				struct ps_known *out)
 {
 	const uint64_t offset = address - symbol->start;
-	const struct place *p = l->has_debug ? find_place(s, l, symbol) : NULL;
+	const struct place *p = ps_session_has_debug(s, l) ? find_place(s, l, symbol) : NULL;
 
 	if (!p || offset >= p->end - p->start)
 		return false;

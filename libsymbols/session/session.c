@@ -31,6 +31,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	s->dumps.budget = s->source_paths.budget = s->placed.budget = &s->budget;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->asked_rows.lock, NULL);
+	pthread_cond_init(&s->background.changed, NULL);
 	if (!s->options.history || !s->options.open)
 		return fail(s, e, PD_E_ARGUMENT);
 	s->nr_images = pd_history_nr_images(s->options.history);
@@ -51,6 +52,7 @@ void ps_free(struct ps_session *s)
 {
 	if (!s)
 		return;
+	ps_session_end_background(s);
 	ps_session_free_unwinders(s);
 	ps_session_free_mappers(s);
 	for (size_t i = 0; i < s->nr_images; i++)
@@ -97,7 +99,7 @@ static struct ps_loaded *mark_tried(struct ps_session *s, const struct pd_locati
 	struct ps_loaded *loaded = &s->images[l->image];
 
 	loaded->tried = true;
-	if (!loaded->has_debug)		/* else a file was found, too */
+	if (!ps_session_has_debug(s, loaded))	/* else a file was found, too */
 		loaded->match = PS_MATCH_BUILD_ID;
 	loaded->sources |= 1u << source;
 	return loaded;
@@ -318,13 +320,13 @@ static bool has_more(const struct ps_known *given, const struct ps_known *found)
 static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			    const struct ps_known *found, struct ps_known *given)
 {
-	const struct ps_loaded *loaded = &s->images[l->image];
+	struct ps_loaded *loaded = &s->images[l->image];
 	const bool is_stripped = !(loaded->sources & 1u << PS_FROM_SYMTAB);
 
 	if (is_without_source(found) || (loaded->tried && loaded->match >= PS_MATCH_NAME_ONLY))
 		return ps_session_given(s, pid, l, given);
 	if (!loaded->tried || loaded->why != PD_WHY_FOUND || !loaded->binary.image.elf ||
-	    (loaded->has_debug && (!is_stripped || found->nr_functions > 1)) ||
+	    (ps_session_has_debug(s, loaded) && (!is_stripped || found->nr_functions > 1)) ||
 	    !ps_session_given(s, pid, l, given))
 		return false;
 	return has_more(given, found) ||

@@ -30,6 +30,9 @@ enum {
 	PS_NR_SOURCES,
 };
 
+/* Whether the session's own thread opens the debug information of an image. */
+enum ps_opening { PS_SETTLED, PS_WAITING, PS_OPENING };
+
 /* The files of an image of the history. */
 struct ps_loaded {
 	bool tried;
@@ -39,8 +42,12 @@ struct ps_loaded {
 	bool has_no_dwp;
 	struct ps_session *session;	/* for split units, with the path as it was recorded */
 	const char *recorded_path;
+	/* Only the thread that opens it uses it until `opening` is PS_SETTLED: both are read by
+	 * ps_session_has_debug(). */
 	struct ps_debug debug;
 	bool has_debug;
+	enum ps_opening opening;	/* under the lock */
+	struct ps_loaded *next_waiting;
 	struct ps_cfi *cfi;		/* NULL: not asked for yet */
 	uint8_t why;
 	enum ps_match match;
@@ -120,6 +127,14 @@ struct ps_mapped_by {
 	struct pd_map children;		/* pid -> that of a child */
 };
 
+/* A thread that opens debug information, under the session's lock. */
+struct ps_background {
+	pthread_t thread;
+	bool is_started, is_over;
+	pthread_cond_t changed;
+	struct ps_loaded *first;	/* of those that wait */
+};
+
 #define PS_LAST_WORKERS 16	/* a power of 2 */
 
 /* An unwinder that a thread has used last and no thread uses, in a cache line of its own. Accessed
@@ -165,6 +180,7 @@ struct ps_session {
 	struct pd_budget rows_budget;
 	struct ps_stack_worker *idle;	/* unwinders that no thread uses, under the lock */
 	struct ps_used_last used_last[PS_LAST_WORKERS];
+	struct ps_background background;
 };
 
 static inline enum ps_debug_depth ps_session_depth(const struct ps_session *s)
@@ -177,6 +193,17 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
 /* Opens the debug information of an image whose names were enough so far. */
 void ps_session_load_debug(struct ps_session *s, uint32_t image);
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
+
+/* Returns that of an image's open files which has debug information, or NULL. */
+struct ps_elf *ps_session_debug_file(struct ps_loaded *l);
+/* Opens the debug information in that file. */
+void ps_session_open_debug(struct ps_session *s, struct ps_loaded *l);
+/* Has the session's own thread do it, where there is one. */
+void ps_session_open_later(struct ps_session *s, struct ps_loaded *l);
+/* Returns whether there is debug information. May release the lock for some time, until it is
+ * open. */
+bool ps_session_has_debug(struct ps_session *s, struct ps_loaded *l);
+void ps_session_end_background(struct ps_session *s);
 
 /* Returns what finds the split units of an image's debug information. */
 struct ps_split_finder ps_session_split_finder(struct ps_session *s, struct ps_loaded *l,

@@ -181,6 +181,12 @@ static bool has_file(const struct pd_image *image)
 	       image->kind == PD_IMAGE_MEMFD || image->kind == PD_IMAGE_VDSO;
 }
 
+/* Debug information that is still to be opened has no .debug_frame. */
+static bool has_debug_frame(const struct ps_loaded *l)
+{
+	return l->opening == PS_SETTLED && l->has_debug;
+}
+
 /* Fills in *out for an address in a mapped file. */
 static void place_in_file(struct ps_session *s, const struct pd_location *l, struct ps_place *out)
 {
@@ -197,7 +203,7 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 	}
 	if (!loaded->cfi) {
 		loaded->cfi = ps_cfi_new(&loaded->binary.image,
-					 loaded->has_debug ? loaded->debug.dwarf : NULL,
+					 has_debug_frame(loaded) ? loaded->debug.dwarf : NULL,
 					 &s->budget);
 		ps_session_keep_rows(s, loaded->cfi);
 	}

@@ -1,12 +1,14 @@
 """pdecode --symbols of samples with copied stacks: unwound, and joined with the kernel's part."""
 import json
 import re
+import subprocess
 import time
 
 import pytest
 
 from cfi_builder import AARCH64, I386, WORD, X86_64, Cfi, def_cfa, elf, saved, undefined
 from conftest import strict_json_lines
+from lbr import build_id
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.attr import Attr
@@ -309,3 +311,44 @@ def test_threads_of_preport_give_the_same_stacks(machine):
     assert sum(stacks.values()) == 4101 and len(stacks) == 100
     for jobs in ("-j2", "-j3"):
         assert preport("-f", "folded", "--addrs", jobs, machine.path, symbols=()) == want
+
+
+INLINED = """
+static inline __attribute__((always_inline)) unsigned inner(unsigned x) { return x * x / (x | 9); }
+__attribute__((noinline)) unsigned outer(const unsigned *p) { return inner(p[0]) ^ inner(p[1]); }
+int main(int n, char **v) { unsigned a[2] = { n, n + 1 }; return (int)(outer(a) + outer(a)); }
+"""
+
+
+@pytest.mark.parametrize("tables", ["-fasynchronous-unwind-tables",
+                                    "-fno-asynchronous-unwind-tables"])
+def test_debug_information_is_opened_while_threads_unwind(tables, machine, tmp_path):
+    """But for a file that unwinding needs, since it has .debug_frame."""
+    source, program, debug = tmp_path / "it.c", tmp_path / "it", tmp_path / "debug"
+    source.write_text(INLINED)
+    subprocess.run(["gcc", "-O2", "-g", tables, "-Wl,--build-id", "-o", program, source],
+                   check=True)
+    lines = subprocess.run(["nm", "-S", program], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.split("\n")
+    (outer, size), (main, _) = [[int(number, 16) for number in line.split()[:2]]
+                                for name in ("outer", "main")
+                                for line in lines if line.endswith(f" T {name}")]
+    place = debug / ".build-id" / build_id(program).hex()[:2]
+    place.mkdir(parents=True)
+    subprocess.run(["objcopy", "--only-keep-debug", "--compress-debug-sections=zlib", program,
+                    place / f"{build_id(program).hex()[2:]}.debug"], check=True)
+    subprocess.run(["strip", "-o", machine.image, program], check=True)
+
+    def one(i):
+        in_outer = sample(machine.attr, IN_USER, ip=machine.at(outer + i), pid=7, tid=7,
+                          time=9 * SECOND + i, user_abi=2,
+                          regs_user=machine.registers(machine.at(outer + i)),
+                          stack_user=words(machine.at(main + 8), width=8).ljust(8192, b"\0"))
+        return encode(in_outer, Wire("<"))
+
+    machine.write(*[one(i) for i in range(size)] * (4100 // size + 1), one(0))
+    options = ("-f", "folded", "--inline", "--debug-dir", debug, machine.path)
+    want = preport(*options, "-j1", symbols=())
+    assert any(stack[-3:] == (b"main", b"outer", b"inner") for stack in folded(want))
+    for jobs in ("-j2", "-j3"):
+        assert preport(*options, jobs, symbols=()) == want

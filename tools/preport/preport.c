@@ -183,6 +183,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 
 	if (status != CLI_OK)
 		return status;
+	run->symbols.threads = c->format->is_script ? 1 : thread_count(run);
 	if (!s->no_symbols)
 		status = symbols_open(&run->symbols, &preport, &s->symbols, &run->in,
 				      run->history);

@@ -250,6 +250,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.unverified = (enum ps_unverified)s->unverified,
 		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
 		.mount_namespace = n->mount_namespace, .bundle = n->file,
+		.threads = n->threads,
 	};
 	char text[256];
 	struct pd_error e;

@@ -90,6 +90,7 @@ struct symbol_totals {
 /* A session and what it needs. Must be zero-initialized but for the opener. */
 struct symbols {
 	struct opener opener;
+	unsigned int threads;		/* that will use the session, set by the caller; 0: 1 */
 	struct ps_namespace mount_namespace;
 	struct ps_places places;
 	struct pd_bytes file;		/* of --symbols-file, for free() */

@@ -194,6 +194,9 @@ struct ps_options {
 	/* The mount namespace of the caller, as stat(2) of /proc/self/ns/mnt has it; inode 0: not
 	 * known. Paths that only processes of another one mapped name other files here. */
 	struct ps_namespace mount_namespace;
+	/* That will call ps_frames() and ps_resolve(); 0: 1. With several, the session has one more
+	 * that opens debug information while they unwind. */
+	uint32_t threads;
 };
 #define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
 
