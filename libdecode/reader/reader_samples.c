@@ -104,7 +104,7 @@ static inline bool take_sample(struct pd_cursor *c, const struct places *p, stru
 	out->pid = p->pid == NOWHERE ? -1 : (int32_t)pd_load32(body.data + p->pid, c->swap);
 	out->callchain = (struct pd_numbers){ 0 };
 	if (p->callchain != NOWHERE &&
-!take_callchain(body, p->callchain, c->swap, &out->callchain))
+	    !take_callchain(body, p->callchain, c->swap, &out->callchain))
 		return false;
 	*c = ahead;
 	return true;
