@@ -62,7 +62,7 @@ static bool parse_buffer(const char *text, size_t size, size_t *bytes, const str
 	return true;
 }
 
-int rings_size(struct rings *r, const struct settings *o, const struct logger *s)
+static int read_sizes(struct rings *r, const struct settings *o, const struct logger *s)
 {
 	const char *text = o->mmap_pages;
 	size_t size;
@@ -81,6 +81,24 @@ int rings_size(struct rings *r, const struct settings *o, const struct logger *s
 				 "with another for AUX, not '%s'",
 				 text);
 	return 0;
+}
+
+int rings_size(struct rings *r, const struct settings *o, const struct logger *s)
+{
+	int err = read_sizes(r, o, s);
+
+	r->flush = o->mmap_flush;
+	if (!err && rings_worthwhile(r) < r->flush)
+		log_at(s, LOG_WARNING,
+		       "'--mmap-flush': a buffer is drained at %llu KiB, a quarter of it",
+		       (unsigned long long)rings_worthwhile(r) / 1024);
+	return err;
+}
+
+/* A quarter is perf's limit, too. */
+uint64_t rings_worthwhile(const struct rings *r)
+{
+	return r->flush < r->bytes / 4 ? r->flush : r->bytes / 4;
 }
 
 bool rings_are_small(const struct rings *r)

@@ -15,15 +15,19 @@ struct rings {
 	size_t nr_aux;
 	size_t bytes, aux_bytes;	/* of each */
 	bool bytes_given;		/* by the user: a smaller buffer is no fallback */
+	uint64_t flush;			/* --mmap-flush; a buffer with fewer bytes can wait */
 };
 
-/* Reads -m. Returns 0, or an exit status after logging the error. */
+/* Reads -m and --mmap-flush. Returns 0, or an exit status after logging the error. */
 int rings_size(struct rings *r, const struct settings *o, const struct logger *s);
 /* Maps the rings and redirects all counters to them. Returns 0, or an exit status after logging the
  * error. */
 int rings_map(struct rings *r, const struct counters *c, const struct event_list *l,
 	      const struct settings *o);
 void rings_unmap(struct rings *r);
+
+/* Returns how many bytes make a ring worth draining: a part of it, or it would overflow first. */
+uint64_t rings_worthwhile(const struct rings *r);
 
 /* Returns whether rings may overflow during a write to a disk. */
 bool rings_are_small(const struct rings *r);

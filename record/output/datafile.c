@@ -104,6 +104,10 @@ static int open_place(struct datafile *f, const struct settings *o, const struct
 	if (snprintf(f->base, sizeof(f->base), "%s", base) >= (int)sizeof(f->base))
 		return log_error(s, CLI_USAGE, "the name of the output is too long");
 	cut_slashes(f->base);
+	if (!*f->base)
+		return log_error(s, CLI_USAGE, "'-o' needs the name of a file");
+	if (strcmp(f->base, "/") == 0)
+		return log_error(s, CLI_OUTPUT, "/: %s", strerror(EISDIR));
 	f->mode = PD_MODE_PIPE;
 	if (strcmp(f->base, "-") == 0)
 		return 0;

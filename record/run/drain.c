@@ -101,7 +101,7 @@ static int drain_aux(struct recording *r, enum aux_kind kind)
 
 int drain_buffers(struct recording *r, enum drain_which which)
 {
-	uint64_t least = which == DRAIN_ALL ? 1 : r->options->mmap_flush;
+	uint64_t least = which == DRAIN_ALL ? 1 : rings_worthwhile(&r->rings);
 
 	for (size_t i = 0; i < r->rings.n; i++) {
 		struct ring *ring = &r->rings.items[i];

@@ -200,7 +200,7 @@ static int open_reader(struct recording *r, size_t n)
 
 	*t = (struct reader){
 		.fd = -1, .epoll = -1, .stop_fd = readers->stop_fd, .failed_fd = readers->failed_fd,
-		.least = r->options->mmap_flush, .read_back = r->file.read_back,
+		.least = rings_worthwhile(&r->rings), .read_back = r->file.read_back,
 	};
 	readers->n = n + 1;
 	t->fd = datafile_open_part(&r->file, n);

@@ -15,6 +15,9 @@ int rotate_read(struct recording *r)
 	uint64_t ns = 0;
 
 	r->rotates = when || r->options->rotate_triggers.count;
+	if (r->options->switch_max_files && !r->rotates)
+		log_at(&r->log, LOG_WARNING,
+		       "'--switch-max-files' has no effect without '--switch-output'");
 	if (!when || strcmp(when, "signal") == 0)
 		return 0;
 	if (parse_time(when, &ns) ? !ns : !parse_size(when, &r->rotate_size) || !r->rotate_size)

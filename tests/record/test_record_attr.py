@@ -365,6 +365,13 @@ def test_a_size_that_is_rounded_is_said(run_precord, given, said):
     assert not run_precord("-q", "--dry-run", "-m", given, "--", "true").stderr
 
 
+@pytest.mark.parametrize("flush, said", [
+    ("1", ""), ("32K", ""), ("33K", "drained at 32 KiB"), ("100M", "drained at 32 KiB")])
+def test_a_flush_size_of_more_than_a_buffer_is_reduced(run_precord, flush, said):
+    done = run_precord("--dry-run", "-m", "128K", "--mmap-flush", flush, "--", "true")
+    assert done.returncode == 0 and said in done.stderr.decode() and bool(said) == bool(done.stderr)
+
+
 def test_no_samples_a_second_are_refused(run_precord):
     done = run_precord("--dry-run", "-F", "0", "--", "true")
     assert done.returncode == 2 and b"at least 1, or max; use -n" in done.stderr

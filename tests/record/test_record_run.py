@@ -475,10 +475,20 @@ def test_every_control_command_is_answered(start_precord, workload, tmp_path):
 
 
 @needs("events")
-@pytest.mark.parametrize("option", ["--aio", "--aio=4", "--affinity=cpu"])
+@pytest.mark.parametrize("option", ["--aio", "--aio=4", "--affinity=cpu", "--switch-max-files=2"])
 def test_flags_without_effect_are_accepted(run_precord, option):
     done = run_precord(option, "-o", "perf.data", "-e", "dummy:u", "--", "true")
     assert done.returncode == 0 and b"has no effect" in done.stderr
+
+
+@pytest.mark.parametrize("output, status, said", [("", 2, "'-o' needs the name"),
+                                                  ("/", 4, "/: Is a directory"),
+                                                  ("//", 4, "/: Is a directory"),
+                                                  (".", 4, ".: Is a directory")])
+@needs("events")
+def test_names_that_no_file_can_have(run_precord, output, status, said):
+    done = run_precord("-o", output, "-e", "dummy:u", "--", "true")
+    assert done.returncode == status and f"precord: {said}" in done.stderr.decode()
 
 
 @needs("events")

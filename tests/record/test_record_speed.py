@@ -75,6 +75,15 @@ def test_nothing_is_lost_on_the_way(record, options):
     assert run.count("COMPRESSED") == 0 or "-z" in options
 
 
+@pytest.mark.parametrize("options", [[], ["--threads"]], ids=" ".join)
+def test_more_than_a_buffer_is_not_waited_for(options, record):
+    """As much as --mmap-flush states never fits: all but a buffer would be lost."""
+    faults = ["-e", "page-faults:u", "-c", "1", "-m", "64K", "--mmap-flush", "100M"]
+    held = (64 << 10) // 40 * os.cpu_count()    # samples have more bytes
+    run = record(*faults, *options, does=f"touch {PAGES}")
+    assert len(run.samples) > 2 * held
+
+
 def test_compressed_files_follow_each_other(run_precord, workload, decode, tmp_path):
     """Each has a writer thread of its own; no sample is lost when they change."""
     done = run_precord("-o", "perf.data", "--switch-output=40K", *FAULTS, "-m", "64K", "-z", "--",
