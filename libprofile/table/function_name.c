@@ -45,7 +45,7 @@ static size_t copy_without_arguments(char *to, struct pd_bytes name)
 
 size_t pp_put_function_name(struct pp_out *out, struct pd_bytes name, size_t columns)
 {
-	char text[2 * LONGEST];		/* "<>" becomes "<…>" */
+	char text[LONGEST / 2 * 5 + 1];		/* "<>" becomes "<…>", which has 5 bytes */
 	size_t size = 0;
 
 	if (columns && name.size > columns && name.size <= LONGEST)
