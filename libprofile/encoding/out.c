@@ -88,6 +88,33 @@ bool pp_is_control(uint32_t c)
 	       c >= 0x110000;
 }
 
+size_t pp_count_plain(struct pd_bytes text)
+{
+	size_t n = 0;
+
+	while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f)
+		n++;
+	return n;
+}
+
+void pp_put_clean(struct pp_out *out, struct pd_bytes text)
+{
+	while (text.size) {
+		const uint8_t *start = text.data;
+		const size_t plain = pp_count_plain(text);
+		uint32_t c = ' ';
+
+		if (plain)
+			text = (struct pd_bytes){ text.data + plain, text.size - plain };
+		else
+			c = pp_next_character(&text);
+		if (pp_is_control(c))
+			pp_put_text(out, "?");
+		else
+			pp_put(out, (const char *)start, (size_t)(text.data - start));
+	}
+}
+
 size_t pp_put_name(struct pp_out *out, struct pd_bytes name, size_t columns)
 {
 	size_t used = 0;

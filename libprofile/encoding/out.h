@@ -7,13 +7,16 @@
 
 #include "profile/profile_internal.h"
 
+/* Bytes that are written at once, and that may be after them. */
+enum { PP_OUT_SIZE = 1 << 16, PP_OUT_ROOM = 512 };
+
 struct pp_out {
 	struct pp_profile *p;
 	struct pp_write o;
 	struct pd_output to;
 	int error;		/* of the first failure; later writes do nothing */
 	size_t used;
-	char buffer[1 << 14];
+	char buffer[PP_OUT_SIZE + PP_OUT_ROOM];
 };
 
 void pp_flush(struct pp_out *out);
@@ -27,6 +30,20 @@ static inline void pp_put(struct pp_out *out, const char *text, size_t size)
 	}
 	memcpy(out->buffer + out->used, text, size);
 	out->used += size;
+}
+
+/* Returns where PP_OUT_ROOM bytes can be written, until pp_wrote() or another call. */
+static inline char *pp_room(struct pp_out *out)
+{
+	if (out->used > PP_OUT_SIZE)
+		pp_flush(out);
+	return out->buffer + out->used;
+}
+
+/* States where the bytes written at pp_room() end. */
+static inline void pp_wrote(struct pp_out *out, const char *end)
+{
+	out->used = (size_t)(end - out->buffer);
 }
 
 void pp_put_text(struct pp_out *out, const char *text);
@@ -47,6 +64,12 @@ size_t pp_put_name(struct pp_out *out, struct pd_bytes name, size_t columns);
 /* Returns the next character of a text that may not be UTF-8, and moves *text past it: the bytes
  * that are not are returned one by one as 0x110000 and up. *text must not be empty. */
 uint32_t pp_next_character(struct pd_bytes *text);
+
+/* Returns how many characters from the first on are printable ASCII: most are. */
+size_t pp_count_plain(struct pd_bytes text);
+
+/* Writes a text in which '?' replaces characters that could break a line. */
+void pp_put_clean(struct pp_out *out, struct pd_bytes text);
 
 /* Returns whether a character is a control, a control of bidirectional text, or no character. */
 bool pp_is_control(uint32_t c);
