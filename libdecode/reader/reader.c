@@ -74,6 +74,7 @@ int pd_reader_update_session(struct pd_reader *r, struct pd_error *e)
 			.offset = f->offset };
 		if (r->quiesce)
 			r->quiesce(r->quiesce_ctx);
+		r->updates++;
 		if (r->container.info.mode == PD_MODE_PIPE)
 			pd_reader_keep_feature(r);
 		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload,
@@ -165,11 +166,70 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 	}
 }
 
-/* Data that `order` keeps with the bytes of a record. */
+/* Data that `order` keeps with the bytes of a record, whose header has the rest of its frame. */
 struct kept {
-	struct pd_frame frame;
+	uint64_t offset, inner_offset;
 	const char *file;
+	const struct pd_attr *attr;
+	const struct pd_plan *plan;
+	uint32_t updates;	/* the reader's, when the record was prepared */
+	uint32_t nr_ops;
+	uint16_t body, trailer;	/* bytes of them; `body` 0: the record is prepared again */
 };
+
+/* Returns whether a prepared record is intact, and filled by its fields. */
+static bool is_filled(const struct pd_record *r)
+{
+	return r->attr && r->plan && r->error.code == PD_OK && r->extent.code == PD_OK &&
+	       !r->extent.variant && r->extent.end == r->body.size &&
+	       (!r->trailer || r->trailer == r->attr->trailer) &&
+	       PD_RECORD_HEADER_SIZE + r->body.size + r->trailer_bytes.size ==
+		       r->frame.bytes.size;
+}
+
+static struct kept keep(const struct pd_reader *r)
+{
+	const struct pd_record *record = &r->record;
+	struct kept k = { .offset = r->read.offset, .inner_offset = r->read.inner_offset,
+			  .file = r->file, .updates = r->updates };
+
+	if (!is_filled(record))
+		return k;
+	k.attr = record->attr;
+	k.plan = record->plan;
+	k.nr_ops = record->extent.nr_ops;
+	k.body = (uint16_t)record->body.size;
+	k.trailer = (uint16_t)record->trailer_bytes.size;
+	return k;
+}
+
+/* Returns the record that `order` has kept: 1, or -1 without memory. */
+static int take_kept(struct pd_reader *r, const struct kept *k, struct pd_bytes bytes)
+{
+	const struct pd_record_header h = pd_record_header_load(bytes.data, r->session.swap);
+	const uint8_t *body = bytes.data + PD_RECORD_HEADER_SIZE;
+	struct pd_record *record = &r->record;
+
+	record->payload = (struct pd_bytes){ NULL, 0 };
+	record->frame = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size,
+					   .bytes = bytes, .offset = k->offset,
+					   .inner_offset = k->inner_offset,
+					   .desc = pd_record_desc(h.type),
+					   .state = PD_FRAME_WHOLE };
+	record->file = k->file;
+	if (!k->body || k->updates != r->updates)
+		return pd_record_prepare(record) ? -1 : 1;
+	record->attr = k->attr;
+	record->plan = k->plan;
+	record->trailer = k->trailer ? k->attr->trailer : NULL;
+	record->body = (struct pd_bytes){ body, k->body };
+	record->trailer_bytes = (struct pd_bytes){ k->trailer ? body + k->body : NULL,
+						   k->trailer };
+	record->extent = (struct pd_extent_of){ .code = PD_OK, .nr_ops = k->nr_ops,
+						.end = k->body };
+	record->error.code = PD_OK;
+	return 1;
+}
 
 static bool wants_order(const struct pd_reader *r, uint64_t *time)
 {
@@ -188,15 +248,8 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 
 		if (got < 0)
 			return -1;
-		if (got) {
-			const struct kept *kept = (const struct kept *)item.meta.data;
-
-			r->record.payload = (struct pd_bytes){ NULL, 0 };
-			r->record.frame = kept->frame;
-			r->record.frame.bytes = item.record;
-			r->record.file = kept->file;
-			return pd_record_prepare(&r->record) ? -1 : 1;
-		}
+		if (got)
+			return take_kept(r, (const struct kept *)item.meta.data, item.record);
 		if (r->drained) {
 			*e = r->ended;
 			return r->ended.code == PD_OK ? 0 : -1;
@@ -214,7 +267,7 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 			continue;
 		}
 		if (wants_order(r, &time)) {
-			struct kept kept = { r->read, r->file };
+			const struct kept kept = keep(r);
 			struct pd_bytes meta = { (const uint8_t *)&kept, sizeof(kept) };
 
 			if (pd_order_push(r->order, time, meta, r->read.bytes, e))

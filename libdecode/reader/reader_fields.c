@@ -31,26 +31,11 @@ static const struct hot_field hot_fields[] = {
 	FIELD(ID, IDENTIFIER, id, EVENT_ID, TRAILER_FIRST),
 	FIELD(ID, ID, id, EVENT_ID, TRAILER_FIRST),
 };
-#define NR_HOT_FIELDS (sizeof(hot_fields) / sizeof(*hot_fields))
-
-/* A number at a place that is the same in all records of a body's and a trailer's plan. */
-struct load {
-	const struct pd_op *op;
-	uint32_t at;			/* of the body, of the trailer */
-	bool in_trailer;
-	uint8_t to, width;
-	uint8_t same; /* the width of both sides where it is one; 0: they differ */
-	uint32_t bit; /* enum pd_fields_bit */
-};
-
-struct loads {
-	const struct pd_plan *body, *trailer;	/* of which they are; NULL: none yet */
-	uint32_t has, nr;
-	struct load loads[NR_HOT_FIELDS];
-};
+_Static_assert(sizeof(hot_fields) / sizeof(*hot_fields) == PD_NR_HOT_FIELDS,
+	       "pd_loads has as many");
 
 /* Copies the number from its body or trailer. */
-static inline void copy_number(const struct load *l, const uint8_t *part, enum pd_swap swap,
+static inline void copy_number(const struct pd_load *l, const uint8_t *part, enum pd_swap swap,
 			       struct pd_fields *out)
 {
 	uint8_t *to = (uint8_t *)out + l->to;
@@ -71,7 +56,7 @@ static inline void copy_number(const struct load *l, const uint8_t *part, enum p
 
 /* Sets l where a record of these plans has the number. */
 static bool choose_load(const struct hot_field *f, uint32_t type, const struct pd_plan *body,
-			const struct pd_plan *trailer, struct load *l)
+			const struct pd_plan *trailer, struct pd_load *l)
 {
 	const struct pd_op *in_body = body ? body->hot[f->hot] : NULL,
 			   *in_trailer = trailer ? trailer->hot[f->hot] : NULL;
@@ -95,13 +80,15 @@ static bool choose_load(const struct hot_field *f, uint32_t type, const struct p
 	return true;
 }
 
-static void find_loads(struct loads *all, uint32_t type, const struct pd_plan *body,
+static void find_loads(struct pd_loads *all, uint32_t type, const struct pd_plan *body,
 		       const struct pd_plan *trailer, uint32_t want)
 {
 	all->body = body;
 	all->trailer = trailer;
+	all->type = type;
+	all->want = want;
 	all->has = all->nr = 0;
-	for (size_t i = 0; i < NR_HOT_FIELDS; i++) {
+	for (size_t i = 0; i < PD_NR_HOT_FIELDS; i++) {
 		if (!(hot_fields[i].bit & want & ~all->has) ||
 		    !choose_load(&hot_fields[i], type, body, trailer, &all->loads[all->nr]))
 			continue;
@@ -136,7 +123,7 @@ static inline void fill_rest(const struct pd_plan *plan, struct pd_bytes body, u
 }
 
 static inline void fill_simple(const struct pd_batch *batch, const struct pd_simple *p,
-			       const struct loads *all, uint32_t want, enum pd_swap swap,
+			       const struct pd_loads *all, uint32_t want, enum pd_swap swap,
 			       struct pd_fields *out)
 {
 	const uint8_t *data = batch->data + p->at, *body = data + PD_RECORD_HEADER_SIZE;
@@ -150,7 +137,7 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 	out->attr = p->attr;
 	out->error = NULL;
 	out->offset = batch->offset + (batch->inner_offset == PD_OUTER ? p->at : 0);
-	for (const struct load *l = all->loads; l < all->loads + all->nr; l++)
+	for (const struct pd_load *l = all->loads; l < all->loads + all->nr; l++)
 		copy_number(l, l->in_trailer ? trailer : body, swap, out);
 	if (p->plan->callchain || p->plan->raw)
 		fill_rest(p->plan,
@@ -158,11 +145,11 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 			  p->plan->list->nr_ops, want, swap, out);
 }
 
-/* A record that pd_reader_next() gave. */
-static void fill_record(const struct pd_record *r, uint32_t want, struct pd_fields *out)
+/* A record that pd_reader_next() gave. `all` has the loads of the one before. */
+static void fill_record(const struct pd_record *r, struct pd_loads *all, uint32_t want,
+			struct pd_fields *out)
 {
 	const enum pd_swap swap = r->session->swap;
-	struct loads all;
 
 	out->type = r->frame.state == PD_FRAME_SKIPPED ? 0 : r->frame.type;
 	out->misc = r->frame.misc;
@@ -172,9 +159,11 @@ static void fill_record(const struct pd_record *r, uint32_t want, struct pd_fiel
 	out->attr = r->attr;
 	out->error = pd_record_error(r);
 	out->offset = r->frame.offset;
-	find_loads(&all, out->type, r->plan, r->trailer, want);
-	for (uint32_t i = 0; i < all.nr; i++) {
-		const struct load *l = &all.loads[i];
+	if (all->body != r->plan || all->trailer != r->trailer || all->type != out->type ||
+	    all->want != want)
+		find_loads(all, out->type, r->plan, r->trailer, want);
+	for (uint32_t i = 0; i < all->nr; i++) {
+		const struct pd_load *l = &all->loads[i];
 		const struct pd_bytes part = l->in_trailer ? r->trailer_bytes : r->body;
 
 		if (part.size < l->op->offset || part.size - l->op->offset < l->op->width)
@@ -209,7 +198,7 @@ static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint
 {
 	const enum pd_swap swap = r->session.swap;
 	struct pd_batch *batch = &r->batch;
-	struct loads all = { NULL };
+	struct pd_loads all = { NULL };
 	struct pd_fields own;
 	size_t n = 0;
 
@@ -246,7 +235,7 @@ int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct
 	if (ret != 1)
 		return ret;
 	out = item_of(b, 0, &own);
-	fill_record(record, want, out);
+	fill_record(record, &r->loads, want, out);
 	keep_item(b, 0, out);
 	return 1;
 }

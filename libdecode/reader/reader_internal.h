@@ -8,6 +8,25 @@
 #include "reader/reader.h"
 #include "stream/batch.h"
 
+#define PD_NR_HOT_FIELDS 9
+
+/* A number at a place that is the same in all records of a body's and a trailer's plan. */
+struct pd_load {
+	const struct pd_op *op;
+	uint32_t at;			/* of the body, of the trailer */
+	bool in_trailer;
+	uint8_t to, width;
+	uint8_t same; /* the width of both sides where it is one; 0: they differ */
+	uint32_t bit; /* enum pd_fields_bit */
+};
+
+/* Where the numbers are that one caller wants of records of one type. */
+struct pd_loads {
+	const struct pd_plan *body, *trailer;
+	uint32_t type, want;
+	uint32_t has, nr;
+	struct pd_load loads[PD_NR_HOT_FIELDS];
+};
 
 struct pd_reader {
 	struct pd_reader_options options;
@@ -27,6 +46,8 @@ struct pd_reader {
 	size_t nr_kept;
 	struct pd_arena kept_bytes;
 	struct pd_order *order;
+	uint32_t updates;		/* of the session, and of what records are of */
+	struct pd_loads loads;		/* of the last record that `order` returned */
 	bool drained;			/* `order` has all records; `ended` has the error that ended
 					 * the reading */
 	struct pd_error ended;
