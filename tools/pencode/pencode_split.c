@@ -114,69 +114,89 @@ static int peek_char(struct split *s, const char **why)
 	}
 }
 
+/* Reads until there is a character `at` bytes after `from`. Returns 1, 0 at the end, or -1. */
+static inline int reach(struct split *s, size_t at, const char **why)
+{
+	int ret = 1;
+
+	while (s->from + at >= s->size && ret > 0)
+		ret = read_more(s, why);
+	return ret;
+}
+
+/* Returns the number of characters before a quote or backslash. */
+static size_t count_plain(const char *text, const char *end)
+{
+	const char *at = text;
+
+	while (at < end && *at != '"' && *at != '\\')
+		at++;
+	return (size_t)(at - text);
+}
+
+/* Moves *at from a string's first quote to its last one. Returns 1, 0 if the input ends before it,
+ * or -1. */
+static int skip_string(struct split *s, size_t *at, const char **why)
+{
+	int ret;
+
+	for (++*at; (ret = reach(s, *at, why)) > 0;) {
+		*at += count_plain(s->text + s->from + *at, s->text + s->size);
+		if (s->from + *at >= s->size)
+			continue;
+		if (s->text[s->from + *at] == '"')
+			return 1;
+		*at += 2;	/* what follows a backslash is no quote */
+	}
+	return ret;
+}
+
+/* Returns whether the character ends a number or word: it belongs to what is around it. */
+static bool ends_word(char c)
+{
+	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 /* Measures the value `start` bytes after `from`, up to its last byte, and counts its keys at any
  * depth. Returns 1, 0 if the input ends inside it, or -1. */
 static int measure_value(struct split *s, size_t start, size_t *size, size_t *members,
 			 const char **why)
 {
-	bool in_string = false, escaped = false, scalar = false;
-	size_t depth = 0, at = start, digits = 0;
+	size_t depth = 0, at, digits = 0;
+	bool is_word = false;
+	int ret;
 
 	*members = 0;
 	s->long_number = false;
-	for (;; at++) {
-		char c;
+	for (at = start; (ret = reach(s, at, why)) > 0; at++) {
+		const char c = s->text[s->from + at];
 
-		if (s->from + at >= s->size) {
-			int ret = read_more(s, why);
-
-			if (ret <= 0) {
-				*size = at - start;
-				return ret < 0 ? -1 : scalar && !in_string && !depth;
-			}
-		}
-		c = s->text[s->from + at];
-		if (in_string) {
-			if (escaped) {
-				escaped = false;
-			} else if (c == '\\') {
-				escaped = true;
-			} else if (c == '"') {
-				in_string = false;
-				if (!depth && !scalar)
-					break;
-			} else {	/* skip to a quote or backslash */
-				while (s->from + at + 1 < s->size &&
-				       (c = s->text[s->from + at + 1]) != '"' && c != '\\')
-					at++;
-			}
-			continue;
-		}
 		digits = c >= '0' && c <= '9' ? digits + 1 : c == '-';
 		s->long_number |= digits >= LONG_NUMBER_DIGITS;
+		if (!depth && ends_word(c)) {
+			*size = at - start;
+			return 1;
+		}
 		if (c == '"') {
-			in_string = true;
+			ret = skip_string(s, &at, why);
+			if (ret <= 0)
+				return ret;
 		} else if (c == '{' || c == '[') {
 			depth++;
 		} else if (c == '}' || c == ']') {
-			if (!depth) {	/* closes the container of a scalar */
-				*size = at - start;
-				return 1;
-			}
-			if (!--depth)
-				break;
-		} else if (c == ':') {
-			++*members;
-		} else if (!depth) {
-			if (c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t') {
-				*size = at - start;
-				return 1;
-			}
-			scalar = true;
+			depth--;
+		} else {
+			*members += c == ':';
+			is_word |= !depth && c != ':';
+			continue;
+		}
+		if (!depth && (c != '"' || !is_word)) {
+			*size = at + 1 - start;
+			return 1;
 		}
 	}
-	*size = at + 1 - start;
-	return 1;
+	*size = at - start;
+	return ret < 0 ? ret : is_word && !depth;
 }
 
 /* Takes the value at `from`. */
