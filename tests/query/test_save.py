@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import compiled
 from conftest import FIXTURES, TIMEOUT, TOOLS
 from test_pquery import TABLES, query, run
 
@@ -53,6 +54,10 @@ def test_a_database_larger_than_its_cache(tmp_path):
     sql = "select comm, count(*), sum(stack), sum(frame) from samples group by comm"
     assert rows(small, sql) == rows(large, sql)
     assert small.stat().st_size > 5 << 20
+
+
+def test_pages_that_are_read_again(tmp_path):
+    assert compiled.run("query_save", tmp_path / "saved.db") == (0, [])
 
 
 @pytest.mark.parametrize("given", ["-", "redirected"])

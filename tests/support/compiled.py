@@ -13,10 +13,11 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("PD_BUILD") or ROOT / "build")
-INCLUDES = ["libdecode", "libdecode/include", "libsymbols", "libsymbols/include"]
+INCLUDES = ["libdecode", "libdecode/include", "libsymbols", "libsymbols/include", "tools"]
 LIBRARIES = ["-lzstd", "-lz", "-llzma", "-lbz2", "-lm"]
 RECORD_LIBRARIES = ["-lelf", *LIBRARIES]
 SYMBOLS_LIBRARIES = ["-ldw", "-lelf", "-liberty", *LIBRARIES]
+QUERY_LIBRARIES = [ROOT / "tools" / "pquery" / "pquery_save.c", "-lsqlite3"]
 
 
 @functools.lru_cache(maxsize=None)
@@ -30,9 +31,9 @@ def program(name):
     target.parent.mkdir(exist_ok=True)
     compiler = shlex.split(os.environ.get("CC") or "cc")
     made = target.with_name(f"{name}.{os.getpid()}")  # others may compile it at the same time
-    symbols = name.startswith("symbols_")
-    libraries = ([BUILD / "libpdsymbols.a", library, *SYMBOLS_LIBRARIES] if symbols
-                 else [library, *LIBRARIES])
+    kind = name.partition("_")[0]
+    libraries = {"symbols": [BUILD / "libpdsymbols.a", library, *SYMBOLS_LIBRARIES],
+                 "query": QUERY_LIBRARIES}.get(kind, [library, *LIBRARIES])
     done = subprocess.run([*compiler, "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror",
                            "-Wno-missing-field-initializers", "-D_GNU_SOURCE",
                            *[f"-I{ROOT}/{place}" for place in INCLUDES], "-o", made, source,
