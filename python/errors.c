@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Set once, when the module is imported. */
+/* Set once, when the module is imported first. */
 static PyObject *error_class;
 
 static int set_attribute(PyObject *of, const char *name, PyObject *value)
@@ -58,8 +58,9 @@ PyObject *pdpy_raise(const struct pd_error *e)
 
 int pdpy_errors_init(PyObject *module)
 {
-	error_class = PyErr_NewExceptionWithDoc("perfdata.Error",
-		"Damage, or why a recording can't be read. code, severity, offset, record, field "
-		"and skipped say what and where.", NULL, NULL);
+	if (!error_class)
+		error_class = PyErr_NewExceptionWithDoc("perfdata.Error",
+			"Damage, or why a recording can't be read. code, severity, offset, record, "
+			"field and skipped say what and where.", NULL, NULL);
 	return error_class ? PyModule_AddObjectRef(module, "Error", error_class) : -1;
 }

@@ -12,10 +12,10 @@
 struct object {
 	PyObject_HEAD
 	struct pdpy_source *source;
-	bool is_busy;		/* learning, without the GIL */
+	pid_t learner;		/* process whose thread learns, without the GIL; 0: none */
 };
 
-/* Set once, when the module is imported. */
+/* Set once, when the module is imported first. */
 static PyObject *module_object;
 
 /* --- arguments --- */
@@ -82,16 +82,19 @@ static int read_filter(struct pdpy_filter *f, PyObject *of[6], PyObject *time)
 /* --- the source --- */
 
 /* Opens the input: a descriptor, which is duplicated; the path of a directory; or bytes. */
-static int open_input(struct pdpy_source *s, int fd, const char *path, PyObject *bytes)
+static int open_input(struct pdpy_source *s, int fd, PyObject *path, PyObject *bytes)
 {
+	PyObject *name = NULL;
 	struct pd_error e;
 
 	if (bytes != Py_None) {
 		s->has_bytes = !PyObject_GetBuffer(bytes, &s->bytes, PyBUF_SIMPLE);
 		return s->has_bytes ? 0 : -1;
 	}
-	if (path) {
-		s->path = strdup(path);
+	if (path != Py_None) {
+		if (PyUnicode_FSConverter(path, &name))
+			s->path = strdup(PyBytes_AsString(name));
+		Py_XDECREF(name);
 		return s->path ? 0 : -1;
 	}
 	s->start = lseek(fd, 0, SEEK_CUR);
@@ -111,15 +114,14 @@ static int open_input(struct pdpy_source *s, int fd, const char *path, PyObject 
 
 static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-	PyObject *bytes, *of[6], *time;
-	const char *path;
+	PyObject *path, *bytes, *of[6], *time;
 	unsigned long long memory;
 	int fd, strict;
 	struct pdpy_source *s;
 	struct object *o;
 
 	(void)keywords;
-	if (!PyArg_ParseTuple(args, "izOKpO!O!O!O!O!O!O", &fd, &path, &bytes, &memory, &strict,
+	if (!PyArg_ParseTuple(args, "iOOKpO!O!O!O!O!O!O", &fd, &path, &bytes, &memory, &strict,
 			      &PyList_Type, &of[0], &PyList_Type, &of[1], &PyList_Type, &of[2],
 			      &PyList_Type, &of[3], &PyList_Type, &of[4], &PyList_Type, &of[5],
 			      &time))
@@ -147,10 +149,16 @@ static void source_free(PyObject *self)
 	Py_DECREF(type);
 }
 
-/* Waits until no other thread learns. Returns 0, or -1 after an exception. */
+/* Waits until no other thread learns. A fork copies no other thread: one that learned then never
+ * ends in the child. Returns 0, or -1 after an exception. */
 static int await_others(const struct object *o)
 {
-	while (o->is_busy) {
+	while (o->learner) {
+		if (o->learner != getpid()) {
+			PyErr_SetString(PyExc_RuntimeError, "the process was forked while another "
+					"thread read the recording: open it again");
+			return -1;
+		}
 		Py_BEGIN_ALLOW_THREADS
 		usleep(1000);
 		Py_END_ALLOW_THREADS
@@ -171,11 +179,11 @@ static struct pdpy_source *learned(PyObject *self)
 		return NULL;
 	if (o->source->history)
 		return o->source;
-	o->is_busy = true;
+	o->learner = getpid();
 	Py_BEGIN_ALLOW_THREADS
 	ret = pdpy_source_learn(o->source, &e);
 	Py_END_ALLOW_THREADS
-	o->is_busy = false;
+	o->learner = 0;
 	if (!ret)
 		return o->source;
 	pdpy_raise(&e);
@@ -356,6 +364,10 @@ static int write_tables(struct pdpy_source *s, const struct pc_options *o,
 static int read_files(PyObject *list, struct file *files, struct pd_output *outputs,
 		      uint64_t *tables)
 {
+	if (PyList_Size(list) != (Py_ssize_t)pc_nr_tables()) {
+		PyErr_SetString(PyExc_ValueError, "a descriptor for each table is needed");
+		return -1;
+	}
 	for (size_t i = 0; i < pc_nr_tables(); i++) {
 		files[i].fd = (int)PyLong_AsLong(PyList_GetItem(list, (Py_ssize_t)i));
 		if (PyErr_Occurred())
@@ -488,31 +500,42 @@ static PyMethodDef module_methods[] = {
 	{ NULL }
 };
 
-static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "perfdata._perfdata", NULL, -1,
-					 module_methods, NULL, NULL, NULL, NULL };
+/* Any thread may give memory of Python back, and PyGILState_Ensure() knows one interpreter. */
+static int check_interpreter(void)
+{
+	if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
+		return 0;
+	PyErr_SetString(PyExc_ImportError, "perfdata can't be used in a subinterpreter");
+	return -1;
+}
 
 static int fill_module(PyObject *module)
 {
-	PyObject *type = PyType_FromSpec(&source_spec);
+	PyObject *type;
 	int ret;
 
+	if (check_interpreter())
+		return -1;
+	type = PyType_FromSpec(&source_spec);
 	ret = !type || PyModule_AddObjectRef(module, "Source", type) || pdpy_errors_init(module) ||
 	      PyModule_AddStringConstant(module, "version", pd_version()) ||
 	      pdpy_records_init(module) ? -1 : 0;
 	Py_XDECREF(type);
+	if (ret == 0 && !module_object) {
+		Py_INCREF(module);
+		module_object = module;
+	}
 	return ret;
 }
+
+static PyModuleDef_Slot module_slots[] = { { Py_mod_exec, fill_module }, { 0, NULL } };
+
+static struct PyModuleDef definition = { PyModuleDef_HEAD_INIT, "perfdata._perfdata", NULL, 0,
+					 module_methods, module_slots, NULL, NULL, NULL };
 
 PyMODINIT_FUNC PyInit__perfdata(void);
 
 PyMODINIT_FUNC PyInit__perfdata(void)
 {
-	PyObject *module = PyModule_Create(&definition);
-
-	if (module && fill_module(module)) {
-		Py_DECREF(module);
-		return NULL;
-	}
-	module_object = module;
-	return module;
+	return PyModuleDef_Init(&definition);
 }

@@ -16,7 +16,8 @@ struct records {
 	const struct pd_record *record;
 	unsigned long long number;	/* of the record */
 	PyObject *record_type;
-	bool is_busy, is_ended;
+	bool is_busy;			/* a record is read, or made into objects */
+	bool is_ended;
 };
 
 struct record {
@@ -99,11 +100,39 @@ static PyObject *to_python(const struct pd_item *item, int depth)
 	}
 }
 
+/* The path of a field, or NULL after an exception. */
+static const char *path_of(PyObject *key)
+{
+	const char *path;
+	Py_ssize_t size;
+
+	if (!PyUnicode_Check(key)) {
+		PyErr_SetString(PyExc_TypeError, "the path of a field is a text");
+		return NULL;
+	}
+	path = PyUnicode_AsUTF8AndSize(key, &size);
+	if (!path || strlen(path) == (size_t)size)
+		return path;
+	PyErr_SetObject(PyExc_KeyError, key);
+	return NULL;
+}
+
+/* New objects can make Python collect garbage, and a finalizer can read the next record. */
+static PyObject *to_object(struct records *of, const struct pd_item *item)
+{
+	PyObject *value;
+
+	of->is_busy = true;
+	value = to_python(item, 0);
+	of->is_busy = false;
+	return value;
+}
+
 static PyObject *record_item(PyObject *self, PyObject *key)
 {
 	struct record *r = (struct record *)self;
 	const struct pd_record *record = get_record(r);
-	const char *path = record ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
+	const char *path = record ? path_of(key) : NULL;
 	const struct pd_item *root, *item;
 	struct pd_error e;
 
@@ -114,7 +143,7 @@ static PyObject *record_item(PyObject *self, PyObject *key)
 		return pdpy_raise(&e);
 	item = pd_item_get(root, path);
 	if (item)
-		return to_python(item, 0);
+		return to_object(r->of, item);
 	PyErr_SetObject(PyExc_KeyError, key);
 	return NULL;
 }
@@ -210,7 +239,7 @@ static PyObject *records_next(PyObject *self)
 	int ret;
 
 	if (i->is_busy)
-		PyErr_SetString(PyExc_ValueError, "another thread reads the next record");
+		PyErr_SetString(PyExc_ValueError, "the records are in use");
 	if (i->is_ended || i->is_busy)
 		return NULL;
 	i->is_busy = true;

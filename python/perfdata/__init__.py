@@ -12,6 +12,8 @@ import json as _json
 import os as _os
 import stat as _stat
 
+from operator import index as _index
+
 from . import _perfdata
 from ._perfdata import Error, Record
 
@@ -35,27 +37,47 @@ def tables():
 def _as_list(value):
     if value is None:
         return []
-    return [value] if isinstance(value, (str, int)) else list(value)
+    is_one = isinstance(value, (str, bytes)) or not hasattr(value, "__iter__")
+    return [value] if is_one else list(value)
+
+
+def _number(value):
+    """An int of 64 bits without a sign; also of numpy's numbers."""
+    try:
+        number = _index(value)
+    except TypeError:
+        raise TypeError(f"{value!r} is no number") from None
+    if not 0 <= number <= _MOST:
+        raise ValueError(f"{value!r} is not between 0 and 2**64 - 1")
+    return number
+
+
+def _texts(value):
+    found = _as_list(value)
+    for text in found:
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} is no text")
+        if "\0" in text:
+            raise ValueError(f"{text!r} has a zero byte")
+    return found
 
 
 def _ranges(value):
     """[(first, last)] of numbers and ranges."""
     found = []
     for item in [value] if isinstance(value, range) else _as_list(value):
-        if isinstance(item, range):
-            if item.step != 1:
-                raise ValueError(f"{item}: only steps of 1")
-            found.append((item.start, item.stop - 1))
-        else:
-            found.append((item, item))
-    if any(first < 0 or last > _MOST for first, last in found):
-        raise ValueError(f"{value!r}: numbers of filters are not negative")
-    return [(first, last) for first, last in found if first <= last]
+        if not isinstance(item, range):
+            found.append((_number(item),) * 2)
+        elif item.step != 1:
+            raise ValueError(f"{item}: only steps of 1")
+        elif item:
+            found.append((_number(item.start), _number(item.stop - 1)))
+    return found
 
 
 def _types(names):
     found = []
-    for name in _as_list(names):
+    for name in _texts(names):
         number = _perfdata.record_type(name)
         if number is None:
             raise ValueError(f"no record type {name!r}")
@@ -67,13 +89,13 @@ def _ns(value, default):
     """ns of a time: an int of ns, or "12.5s"."""
     if value is None:
         return default
-    if isinstance(value, int):
-        return value
+    if not isinstance(value, str):
+        return _number(value)
     for unit, ns in _UNITS.items():
         number = value[:-len(unit)].strip()
         if value.endswith(unit) and number.replace(".", "", 1).isdecimal():
             whole, _, rest = number.partition(".")
-            return int(whole or 0) * ns + int((rest + "0" * 9)[:9]) * ns // 10**9
+            return _number(int(whole or 0) * ns + int((rest + "0" * 9)[:9]) * ns // 10**9)
     raise ValueError(f"{value!r} is no time: give ns, or a text such as '12.5s'")
 
 
@@ -199,7 +221,7 @@ class Recording:
 
     def records(self, types=None):
         """An iterator over the records. Each is valid until the next one is read."""
-        wanted = {name.upper() for name in _as_list(types)}
+        wanted = {name.upper() for name in _texts(types)}
         _types(wanted)
         found = self._source().records()
         return found if types is None else (r for r in found if r.type in wanted)
@@ -209,6 +231,7 @@ class Recording:
         chosen = list(_TABLES) if tables is None else _as_list(tables)
         for name in chosen:
             _find_table(name)
+        directory = _os.fsdecode(directory)
         _os.makedirs(directory, exist_ok=True)
         paths = [_os.path.join(directory, f"{name}.parquet") if name in chosen else None
                  for name in _TABLES]
@@ -231,7 +254,7 @@ class Recording:
 
 def _open_path(path, arguments):
     if _os.path.isdir(path):
-        return _perfdata.Source(-1, _os.fsdecode(path), None, *arguments)
+        return _perfdata.Source(-1, path, None, *arguments)
     fd = _os.open(path, _os.O_RDONLY | _os.O_CLOEXEC | _os.O_NOCTTY)
     try:
         return _perfdata.Source(fd, None, None, *arguments)
@@ -247,6 +270,20 @@ def _has_descriptor(source):
     return _stat.S_ISFIFO(mode) or _stat.S_ISSOCK(mode)
 
 
+def _read(source):
+    data = source.read()
+    if not _is_buffer(data):
+        raise TypeError(f"read() gave {type(data).__name__}: a file object of bytes is needed")
+    return data
+
+
+def _is_buffer(source):
+    try:
+        return memoryview(source) is not None
+    except TypeError:
+        return False
+
+
 def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=None, time=None,
          columns=None, chains="stacks", strict=False, memory=0):
     """Opens a recording: a path, bytes (or a memoryview, an mmap), or a file object.
@@ -257,19 +294,22 @@ def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=N
     what a recording can make the library allocate, in bytes (0: 256 MiB)."""
     if chains not in ("stacks", "inline"):
         raise ValueError("chains is 'stacks' or 'inline'")
-    arguments = (memory, strict, _types(types), _ranges(pid), _ranges(tid), _ranges(cpu),
-                 _as_list(comm), _as_list(event), _span(time))
+    arguments = (_number(memory), bool(strict), _types(types), _ranges(pid), _ranges(tid),
+                 _ranges(cpu), _texts(comm), _texts(event), _span(time))
     path = None
     if isinstance(source, (str, _os.PathLike)):
         path = _os.fspath(source)
         opened = _open_path(path, arguments)
-    elif not hasattr(source, "read"):
+    elif _is_buffer(source):
         opened = _perfdata.Source(-1, None, source, *arguments)
+    elif not hasattr(source, "read"):
+        raise TypeError(f"a path, bytes or a file object is needed, not {type(source).__name__}")
     elif _has_descriptor(source):
         opened = _perfdata.Source(source.fileno(), None, None, *arguments)
     else:
-        opened = _perfdata.Source(-1, None, source.read(), *arguments)
-    path = _os.fsdecode(path) if path is not None else None
+        opened = _perfdata.Source(-1, None, _read(source), *arguments)
+    # a path that is no UTF-8 is shown as pdecode shows it
+    path = _os.fsencode(path).decode(errors="replace") if path is not None else None
     recording = Recording(opened, path, columns, chains)
     recording._lines("file")        # raises if it is no recording
     return recording

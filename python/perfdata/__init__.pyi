@@ -1,23 +1,31 @@
 import os
-from typing import Any, BinaryIO, Iterable, Iterator, Literal
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, Literal
 
+from typing_extensions import Buffer
+
+from . import _perfdata
 from ._perfdata import Error as Error, Record as Record
 
+__all__ = ["Error", "Record", "Recording", "Table", "open", "tables"]
 __version__: str
 
-Numbers = int | range | Iterable[int | range]
-Names = str | Iterable[str]
-Time = int | str | None
+_Numbers = int | range | Iterable[int | range]
+_Names = str | Iterable[str]
+_Time = int | str | None
 
 def tables() -> dict[str, list[str]]: ...
 
 class Table:
     name: str
     columns: list[str]
+    def __init__(self, source: Callable[[], _perfdata.Source], name: str, columns: _Names | None,
+                 groups: int, *more: Any) -> None: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
 class Recording:
+    def __init__(self, source: _perfdata.Source, path: str | None, columns: _Names | None,
+                 chains: Literal["stacks", "inline"]) -> None: ...
     def __enter__(self) -> Recording: ...
     def __exit__(self, *exception: object) -> None: ...
     def close(self) -> None: ...
@@ -30,16 +38,16 @@ class Recording:
     @property
     def errors(self) -> list[Error]: ...
     def stats(self) -> dict[str, Any]: ...
-    def table(self, name: str, columns: Names | None = None, groups: Names = (),
+    def table(self, name: str, columns: _Names | None = None, groups: _Names = (),
               int64: bool = False, file_id: str | None = None) -> Table: ...
-    def records(self, types: Names | None = None) -> Iterator[Record]: ...
-    def write_parquet(self, directory: str | os.PathLike[str], tables: Names | None = None,
-                      groups: Names = (), int64: bool = False,
+    def records(self, types: _Names | None = None) -> Iterator[Record]: ...
+    def write_parquet(self, directory: str | os.PathLike[str], tables: _Names | None = None,
+                      groups: _Names = (), int64: bool = False,
                       file_id: str | None = None) -> None: ...
 
-def open(source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO, *,
-         pid: Numbers | None = None, tid: Numbers | None = None, cpu: Numbers | None = None,
-         comm: Names | None = None, event: Names | None = None, types: Names | None = None,
-         time: tuple[Time, Time] | None = None, columns: Names | None = None,
+def open(source: str | os.PathLike[str] | Buffer | BinaryIO, *,
+         pid: _Numbers | None = None, tid: _Numbers | None = None, cpu: _Numbers | None = None,
+         comm: _Names | None = None, event: _Names | None = None, types: _Names | None = None,
+         time: tuple[_Time, _Time] | None = None, columns: _Names | None = None,
          chains: Literal["stacks", "inline"] = "stacks", strict: bool = False,
          memory: int = 0) -> Recording: ...

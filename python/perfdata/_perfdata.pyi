@@ -1,4 +1,4 @@
-from typing import Any, Iterator
+from typing import Any, Iterator, final
 
 version: str
 
@@ -10,6 +10,7 @@ class Error(Exception):
     field: str | None
     skipped: int
 
+@final
 class Record:
     @property
     def type(self) -> str: ...
@@ -18,12 +19,14 @@ class Record:
     @property
     def offset(self) -> int: ...
     def json(self) -> str: ...
-    def __getitem__(self, path: str) -> Any: ...
+    def __getitem__(self, path: str, /) -> Any: ...
 
+@final
 class Records(Iterator[Record]):
     def __iter__(self) -> Records: ...
     def __next__(self) -> Record: ...
 
+@final
 class Source:
     def __new__(cls, *arguments: Any) -> Source: ...
     def errors(self) -> list[Error]: ...

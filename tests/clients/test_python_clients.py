@@ -62,3 +62,22 @@ def test_all_have_the_same_rows(name, run):
     found = eval(run(PROGRAM, path))
     assert [f"{'' if row[0] is None else row[0]},{row[1]}" for row in found] == (
         joined.stdout.splitlines()[1:])
+
+
+def test_type_hints(run):  # noqa: F811
+    """mypy compares them with the module, and checks a program that uses them."""
+    run("""
+import sys
+from mypy import api, stubtest
+if stubtest.test_stubs(stubtest.parse_options(["perfdata"])):
+    sys.exit("the hints differ from the module")
+shown, problems, code = api.run(["--strict", "-c", '''
+import mmap, perfdata
+def count(source: mmap.mmap) -> int:
+    with perfdata.open(source, pid=range(3), time=("1s", None), comm=["a"]) as f:
+        types: list[str] = [record.type for record in f.records("MMAP2")]
+        offsets: list[int] = [error.offset for error in f.errors]
+        return len(types) + len(offsets) + len(f.events)
+'''])
+sys.exit(shown + problems if code else 0)
+""")

@@ -284,9 +284,6 @@ except Exception as e:
     ("perfdata.open(sys.argv[1], types='x')", "ValueError: no record type 'x'"),
     ("perfdata.open(sys.argv[1], time=('x', None))", "ValueError: 'x' is no time"),
     ("perfdata.open(sys.argv[1], chains='x')", "ValueError: chains is"),
-    ("perfdata.open(sys.argv[1], pid=-1)", "OverflowError|ValueError|TypeError"),
-    ("perfdata.open('/nonexistent')", "FileNotFoundError"),
-    ("perfdata.open(12.5)", "TypeError"),
     ("perfdata.open(b'')", "Error: "),
     ("f = perfdata.open(sys.argv[1]); f.close(); f.stats()", "ValueError: the recording is closed"),
     ("t = perfdata.open(sys.argv[1]); r = list(t.records()); r[0].type",
@@ -294,7 +291,6 @@ except Exception as e:
     ("i = perfdata.open(sys.argv[1]).records(); r = next(i); next(i); r.type",
      "ValueError: a record is valid until the next one is read"),
     ("next(perfdata.open(sys.argv[1]).records())['nothing']", "KeyError: 'nothing'"),
-    ("next(perfdata.open(sys.argv[1]).records())[5]", "TypeError"),
     ("perfdata.open(sys.argv[1], memory=1 << 20).table('samples').__arrow_c_stream__() and 1 / 0",
      "Error"),
     ("import perfdata._perfdata as p; p.Source(1)", "TypeError"),
@@ -513,7 +509,7 @@ while not refused and rounds < 50:
         break
 say([want == share(), sorted(refused)])
 """, CHAINS)
-    assert found == [[True, ["another thread reads the next record"]]]
+    assert found == [[True, ["the records are in use"]]]
 
 
 @pytest.mark.sanitize
