@@ -19,7 +19,7 @@ static void run(sqlite3 *db, const char *sql)
 	char *message = NULL;
 
 	if (sqlite3_exec(db, sql, NULL, NULL, &message))
-		printf("%s: %s\n", sql, message ? message : sqlite3_errmsg(db)), failures++;
+		printf("%s: %s\n", sql, message), failures++;
 	sqlite3_free(message);
 }
 
@@ -32,7 +32,8 @@ static char *ask(sqlite3 *db, const char *sql)
 	CHECK(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK);
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		for (int i = 0; i < sqlite3_column_count(statement); i++)
-			answer = sqlite3_mprintf("%z %s", answer, sqlite3_column_text(statement, i));
+			answer = sqlite3_mprintf("%z %s", answer,
+						 sqlite3_column_text(statement, i));
 	if (sqlite3_finalize(statement))
 		printf("%s: %s\n", sql, sqlite3_errmsg(db)), failures++;
 	return answer;

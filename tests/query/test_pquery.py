@@ -312,6 +312,7 @@ def test_a_full_disk_is_an_error():
     ("select missing from samples", "no such column: missing; .schema lists them"),
     ("selekt 1 from samples", 'near "selekt": syntax error'),
     ("select 1; select missing from samples", "no such column"),
+    ("select count(*) from samples where", "incomplete input: the SQL ends too early"),
     ("select load_extension('x')", "not authorized|can only be read|no such function"),
     ("select abs(-9223372036854775808)", "integer overflow"),
     *[(sql, "the tables can only be read") for sql in (
@@ -331,7 +332,11 @@ def test_wrong_sql(sql, message, tmp_path):
     ([CHAINS, "select count(*) from samples"], 2, "the SQL comes before the FILE"),
     (["SELECT", "comm", "from", "samples", CHAINS], 2, "must be one argument, in quotes"),
     ([CHAINS, "with two.data"], 2, "comes before"), (["select.data"], 3, "select.data: No such"),
-    ([CHAINS, "two words.data"], 3, "two words.data: No such file")])
+    ([CHAINS, "two words.data"], 3, "two words.data: No such file"),
+    (["", CHAINS], 2, "an operand is empty"), ([CHAINS, ""], 2, "an operand is empty"),
+    ([".quit", CHAINS], 2, "no command '.quit' and no such file"),
+    ([".table"], 2, "'pquery .help' lists the commands"), ([".x.data"], 3, ".x.data: No such"),
+    ([".tables", "nothing"], 3, "nothing: No such")])
 def test_sql_that_is_taken_for_a_file(args, status, message, tmp_path):
     done = run(*args, cwd=tmp_path)
     assert done.returncode == status and message in done.stderr.decode()
@@ -423,7 +428,18 @@ def test_the_prompt_stops_at_the_first_error_of_a_script():
     assert done.returncode == 2 and not done.stdout
     done = run(CHAINS, input=b".nothing\nselect 1;\n")
     assert done.returncode == 2 and b"no command '.nothing': see .help" in done.stderr
-    assert run(CHAINS, input=b"select 1;\n.quit\nselect missing;\n").returncode == 0
+    for end in (b".quit", b".exit", b" .quit ;", b"quit", b"exit;"):
+        done = run(CHAINS, input=b"select 1;\n" + end + b"\nselect missing;\n")
+        assert done.returncode == 0 and b"missing" not in done.stderr, end
+    done = run(CHAINS, input=b".quits\n")
+    assert done.returncode == 2 and b"no command '.quits': see .help" in done.stderr
+    assert run(CHAINS, input=b"select\nexit\n").returncode == 2
+
+
+def test_help_is_found():
+    want = run(".help").stdout
+    for line in (b".help", b"help", b"  .help", b"help;"):
+        assert run(CHAINS, input=line + b"\n").stdout == want, line
 
 
 def test_examples_run(fixture_file):
@@ -440,8 +456,10 @@ def test_schema_lists_the_columns():
         names = ", ".join(f'"{column}"' for column, _ in columns)
         assert run(f"select {names} from {name} limit 1", CHAINS).returncode == 0
     assert len(re.findall("^CREATE", listed, re.M)) == len(TABLES) + 1
-    assert run(".schema", "nothing").returncode == 3
-    assert run(".schema nothing").returncode == 2
+    assert run(".schema", "nothing.data").returncode == 3
+    for args in ([".schema nothing"], [".schema", "nothing"]):
+        done = run(*args)
+        assert done.returncode == 2 and b"no table 'nothing': see .tables" in done.stderr
     assert run(".schema samples").stdout.decode() in listed
     for name in ("samples", "stack_frames"):    # as in the examples of --help
         assert run(".schema", name).stdout == run(f".schema {name}").stdout != b""
@@ -464,7 +482,8 @@ def test_a_prompt_at_a_terminal(tmp_path):
             break
     assert process.wait(TIMEOUT) == 0
     text = seen.decode().replace("\r", "")
-    assert "pquery> " in text and "no such column: missing" in text and "\n66\n" in text
+    assert "SQL ends with a semicolon; .help lists the commands\npquery> " in text
+    assert "no such column: missing" in text and "\n66\n" in text
 
 
 def test_ctrl_c_at_a_prompt():

@@ -201,6 +201,23 @@ static enum cli_exit fail(const struct input *in, const struct pd_error *e)
 
 /* --- queries --- */
 
+/* Returns what follows a message of SQLite. */
+static const char *hint_of(const char *text)
+{
+	static const struct {
+		const char *begin, *hint;
+	} hints[] = {
+		{ "no such table", "; .tables lists them" },
+		{ "no such column", "; .schema lists them" },
+		{ "incomplete input", ": the SQL ends too early" },
+	};
+
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (strncmp(text, hints[i].begin, strlen(hints[i].begin)) == 0)
+			return hints[i].hint;
+	return "";
+}
+
 static enum cli_exit fail_query(struct run *run, int code)
 {
 	const char *text = sqlite3_errmsg(run->db);
@@ -215,9 +232,7 @@ static enum cli_exit fail_query(struct run *run, int code)
 			  "are allowed");
 		return CLI_USAGE;
 	default:
-		cli_error(&tool, "%s%s", text,
-			  strncmp(text, "no such table", 13) == 0 ? "; .tables lists them" :
-			  strncmp(text, "no such column", 14) == 0 ? "; .schema lists them" : "");
+		cli_error(&tool, "%s%s", text, hint_of(text));
 		return CLI_USAGE;
 	}
 }
@@ -544,13 +559,12 @@ static bool is_sql(const char *operand)
 		access(operand, F_OK) != 0);
 }
 
-/* Returns whether an operand after a command is its argument, the name of a table. */
-static bool is_argument(const char *operand)
+/* Returns whether an operand after a command is its argument, the name of a table: one that is no
+ * name of a file is most likely meant so. */
+static bool is_argument(const char *command, const char *operand)
 {
-	size_t table;
-
-	return operand && access(operand, F_OK) != 0 &&
-	       (pc_table_find(operand, &table) || strcmp(operand, "stack_frames") == 0);
+	return strcmp(command, ".schema") == 0 && operand && access(operand, F_OK) != 0 &&
+	       !strpbrk(operand, "/.");
 }
 
 /* Returns the length of the word that begins a query, 0 if the text is none. */
@@ -567,12 +581,25 @@ static size_t query_word(const char *text)
 	return 0;
 }
 
-/* Checks that no input is SQL that stands elsewhere, or not in quotes. */
+/* Returns whether the text looks like a command of the prompt. */
+static bool is_wrong_command(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+
+	return text[0] == '.' && text[1] && !text[1 + strspn(text + 1, letters)];
+}
+
+/* Checks that no input is SQL that stands elsewhere, or not in quotes, or a command. */
 static enum cli_exit check_operands(char *const *operands)
 {
+	if (operands[0] && is_wrong_command(operands[0]) && access(operands[0], F_OK) != 0)
+		return cli_usage(&tool, "no command '%s' and no such file: 'pquery .help' lists "
+				 "the commands", operands[0]);
 	for (size_t i = 0; operands[i]; i++) {
 		const size_t n = query_word(operands[i]);
 
+		if (!*operands[i])
+			return cli_usage(&tool, "an operand is empty: neither SQL nor a FILE");
 		if (n && access(operands[i], F_OK) != 0)
 			return cli_usage(&tool, operands[i][n] ? "the SQL comes before the FILE" :
 					 "the SQL must be one argument, in quotes");
@@ -587,7 +614,7 @@ static enum cli_exit choose_inputs(struct run *run, char **operands)
 
 	if (operands[0] && is_sql(operands[0]))
 		run->sql = *operands++;
-	if (run->sql && prompt_is_command(run->sql) && is_argument(operands[0])) {
+	if (run->sql && is_argument(run->sql, operands[0])) {
 		snprintf(run->command, sizeof(run->command), "%s %s", run->sql, *operands++);
 		run->sql = run->command;
 	}

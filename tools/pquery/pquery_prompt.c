@@ -115,7 +115,7 @@ static enum cli_exit print_help(const struct prompt *p, const char *argument)
 	print(p, ".tables           the tables\n"
 	      ".schema [TABLE]   their columns\n"
 	      ".examples         questions and their SQL\n"
-	      ".quit             the end, as Ctrl-D\n"
+	      ".quit, .exit      the end, as Ctrl-D\n"
 	      "Ctrl-C            ends the statement that runs, or drops one that was begun\n"
 	      "Everything else is SQL, which ends with a semicolon.\n");
 	return CLI_OK;
@@ -152,7 +152,8 @@ enum cli_exit prompt_command(const struct prompt *p, const char *text)
 	size_t n;
 
 	if (!c) {
-		cli_error(p->tool, "no command '%.*s': see .help", (int)strcspn(text, "\n"), text);
+		cli_error(p->tool, "no command '%.*s': see .help",
+			  (int)strcspn(text, " \t\n;"), text);
 		return CLI_USAGE;
 	}
 	rest = text + strlen(c->name);
@@ -201,12 +202,31 @@ static enum cli_exit run_text(const struct prompt *p, struct input_text *t)
 	return status;
 }
 
+/* Returns whether the line has this word alone. */
+static bool is_word(const char *line, const char *word)
+{
+	const size_t n = strlen(word);
+
+	return strncmp(line, word, n) == 0 && is_blank(line + n);
+}
+
+/* Returns the command of a line that begins no SQL, without the blanks before it, or NULL. No SQL
+ * begins with `help`. */
+static const char *command_of(const struct input_text *t, const char *line)
+{
+	line += strspn(line, " \t");
+	if (t->size)
+		return NULL;
+	return is_word(line, "help") ? ".help" : line[0] == '.' ? line : NULL;
+}
+
 static enum cli_exit take_line(const struct prompt *p, struct input_text *t, const char *line)
 {
+	const char *command = command_of(t, line);
 	enum cli_exit status;
 
-	if (!t->size && line[0] == '.')
-		return prompt_command(p, line);
+	if (command)
+		return prompt_command(p, command);
 	status = append(p, t, line);
 	if (status != CLI_OK || !sqlite3_complete(t->text))
 		return status;
@@ -215,7 +235,9 @@ static enum cli_exit take_line(const struct prompt *p, struct input_text *t, con
 
 static bool is_end(const struct input_text *t, const char *line)
 {
-	return !t->size && (strncmp(line, ".quit", 5) == 0 || strncmp(line, ".exit", 5) == 0);
+	line += strspn(line, " \t");
+	line += line[0] == '.';
+	return !t->size && (is_word(line, "quit") || is_word(line, "exit"));
 }
 
 static bool is_at_terminal(const struct prompt *p)
@@ -254,8 +276,10 @@ enum cli_exit prompt_read(const struct prompt *p)
 	size_t capacity = 0;
 	char *line = NULL;
 
-	if (is_terminal)
+	if (is_terminal) {
 		sigint_note();
+		print(p, "SQL ends with a semicolon; .help lists the commands\n");
+	}
 	while (read_line(p, &t, &line, &capacity)) {
 		status = take_line(p, &t, line);
 		if (status != CLI_OK && !is_terminal)
