@@ -1,4 +1,5 @@
-/* sort.c - a radix sort: least significant digits first, digits that are all equal left out. */
+/* sort.c - a radix sort: least significant digits first, digits that are all equal left out. Keys
+ * that are sorted for the most part, as those of kallsyms, are merged with the others. */
 #include "image/sort.h"
 
 #include <stdbool.h>
@@ -17,14 +18,17 @@ static size_t count_sorted(const struct ps_key *keys, size_t n)
 	return i;
 }
 
-/* Merges the keys before `middle` with the others, both sorted, as they are in kallsyms. */
+/* Merges the keys before `middle` with the others, both sorted: from the end, since the others
+ * are few. */
 static void merge(struct ps_key *keys, size_t middle, size_t n, struct ps_key *scratch)
 {
-	size_t i = 0, j = middle, to = 0;
+	size_t i = middle, j = n - middle, to = n;
 
-	memcpy(scratch, keys, middle * sizeof(*keys));
-	while (i < middle)
-		keys[to++] = j < n && keys[j].key < scratch[i].key ? keys[j++] : scratch[i++];
+	memcpy(scratch, keys + middle, j * sizeof(*keys));
+	while (j) {
+		to--;
+		keys[to] = i && keys[i - 1].key > scratch[j - 1].key ? keys[--i] : scratch[--j];
+	}
 }
 
 /* Sorts by one digit into `to`. Returns false if all have the same, without a copy. */
@@ -75,10 +79,13 @@ int ps_sort_keys(struct ps_key *keys, size_t n, struct pd_budget *budget)
 	scratch = pd_budget_alloc(budget, n * sizeof(*keys));
 	if (!scratch)
 		return -1;
-	if (count_sorted(keys + sorted, n - sorted) == n - sorted)
-		merge(keys, sorted, n, scratch);
-	else
+	if (n - sorted > n / 2) {
 		sort_by_digits(keys, n, scratch);
+	} else {
+		if (count_sorted(keys + sorted, n - sorted) < n - sorted)
+			sort_by_digits(keys + sorted, n - sorted, scratch);
+		merge(keys, sorted, n, scratch);
+	}
 	pd_budget_free(budget, scratch, n * sizeof(*keys));
 	return 0;
 }

@@ -7,6 +7,7 @@
 struct ps_key {
 	uint64_t key;
 	uint32_t index;		/* of what has the key */
+	uint32_t size;		/* of it, if the caller wants to keep that */
 };
 
 /* Sorts by key; equal ones keep their order. Returns 0, or -1 without memory. */

@@ -10,38 +10,59 @@
 #define DEPTH_MAX 64		/* of symbols inside each other */
 
 struct ps_symtab_entry {
-	struct ps_symbol symbol;
-	uint64_t limit;		/* without a size: the end of its section; 0: it has a size */
+	uint64_t start, end;	/* without a size: `end` is that of its section at first */
+	const char *name;
+	uint32_t name_size;
 	uint32_t outer;		/* the next larger one that may contain an address after the end */
-	uint8_t depth;
+	uint8_t binding, source, depth;
+	bool has_no_size;
 };
+
+static struct ps_symbol symbol_of(const struct ps_symtab_entry *e)
+{
+	return (struct ps_symbol){ .start = e->start, .end = e->end, .name = e->name,
+				   .name_size = e->name_size, .binding = e->binding,
+				   .source = e->source };
+}
+
+int ps_symtab_reserve(struct ps_symtab *t, size_t nr)
+{
+	struct ps_symtab_entry *e = t->entries;
+
+	if (nr <= t->capacity)
+		return 0;
+	if (nr >= NOTHING)
+		return -1;
+	/* memory that is new need not be cleared */
+	e = e ? pd_budget_grow(t->budget, e, t->capacity * sizeof(*e), nr * sizeof(*e)) :
+		pd_budget_alloc(t->budget, nr * sizeof(*e));
+	if (!e)
+		return -1;
+	t->entries = e;
+	t->capacity = nr;
+	return 0;
+}
 
 void ps_symtab_add(struct ps_symtab *t, const struct ps_symbol *s, uint64_t limit)
 {
-	struct ps_symtab_entry *e;
+	const bool has_no_size = s->end == s->start;
 
-	if (t->failed || s->end < s->start || (s->end == s->start && limit <= s->start))
+	if (t->failed || s->end < s->start || (has_no_size && limit <= s->start))
 		return;
-	if (t->nr == t->capacity) {
-		const size_t more = t->capacity ? t->capacity * 2 : 64;
-
-		e = more < NOTHING ? pd_budget_grow(t->budget, t->entries, t->capacity * sizeof(*e),
-						    more * sizeof(*e)) : NULL;
-		if (!e) {
-			t->failed = true;
-			return;
-		}
-		t->entries = e;
-		t->capacity = more;
+	if (t->nr == t->capacity && ps_symtab_reserve(t, t->capacity ? t->capacity * 2 : 64)) {
+		t->failed = true;
+		return;
 	}
 	t->entries[t->nr++] = (struct ps_symtab_entry){
-		.symbol = *s, .limit = s->end == s->start ? limit : 0
+		.start = s->start, .end = has_no_size ? limit : s->end, .name = s->name,
+		.name_size = s->name_size, .binding = s->binding, .source = s->source,
+		.has_no_size = has_no_size
 	};
 }
 
 /* --- sealing --- */
 
-static int underscores(const struct ps_symbol *s)
+static int underscores(const struct ps_symtab_entry *s)
 {
 	uint32_t n = 0;
 
@@ -50,7 +71,7 @@ static int underscores(const struct ps_symbol *s)
 	return (int)n;
 }
 
-static bool has_version(const struct ps_symbol *s)
+static bool has_version(const struct ps_symtab_entry *s)
 {
 	return s->name_size && memchr(s->name, '@', s->name_size);
 }
@@ -62,16 +83,15 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 /* Orders aliases, so that the output does not depend on the order in a file: the better one is
  * less. A PLT entry has no name of its own; an extent has none at all. */
-static int compare_aliases(const struct ps_symtab_entry *x, const struct ps_symtab_entry *y)
+static int compare_aliases(const struct ps_symtab_entry *a, const struct ps_symtab_entry *b)
 {
-	const struct ps_symbol *a = &x->symbol, *b = &y->symbol;
 	const uint32_t shorter = a->name_size < b->name_size ? a->name_size : b->name_size;
 	int order = !a->name_size - !b->name_size;
 
 	if (!order)
 		order = (a->source == PS_FROM_PLT) - (b->source == PS_FROM_PLT);
 	if (!order)
-		order = !!x->limit - !!y->limit;
+		order = a->has_no_size - b->has_no_size;
 	if (!order)
 		order = b->binding - a->binding;
 	if (!order)
@@ -82,7 +102,7 @@ static int compare_aliases(const struct ps_symtab_entry *x, const struct ps_symt
 		order = compare_numbers(a->name_size, b->name_size);
 	if (!order && shorter)
 		order = memcmp(a->name, b->name, shorter);
-	if (!order)
+	if (!order && !a->has_no_size)
 		order = compare_numbers(b->end, a->end);
 	return order ? order : a->source - b->source;
 }
@@ -97,7 +117,9 @@ static size_t choose_aliases(const struct ps_symtab *t, const struct ps_key *key
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct ps_symtab_entry *e = &t->entries[keys ? keys[i].index : i];
 
-		if (!n || sorted[n - 1].symbol.start != e->symbol.start)
+		if (n == i && e == &sorted[i] && (!n || sorted[n - 1].start != e->start))
+			n++;	/* is in its place */
+		else if (!n || sorted[n - 1].start != e->start)
 			sorted[n++] = *e;
 		else if (compare_aliases(e, &sorted[n - 1]) < 0)
 			sorted[n - 1] = *e;
@@ -115,13 +137,13 @@ static void end_symbols(struct ps_symtab_entry *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct ps_symtab_entry *e = &entries[i];
-		const uint64_t page = e->symbol.start + PAGE;
+		const uint64_t page = e->start + PAGE;
 
-		if (!e->limit)
+		if (!e->has_no_size)
 			continue;
-		e->symbol.end = page > e->symbol.start ? least(e->limit, page) : e->limit;
+		e->end = page > e->start ? least(e->end, page) : e->end;
 		if (i + 1 < n)
-			e->symbol.end = least(e->symbol.end, e[1].symbol.start);
+			e->end = least(e->end, e[1].start);
 	}
 }
 
@@ -134,12 +156,12 @@ static void nest_entries(struct ps_symtab_entry *entries, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct ps_symtab_entry *e = &entries[i];
 
-		while (open != NOTHING && entries[open].symbol.end <= e->symbol.start)
+		while (open != NOTHING && entries[open].end <= e->start)
 			open = entries[open].outer;
 		e->outer = open;
 		e->depth = open == NOTHING ? 0 : (uint8_t)(entries[open].depth + 1);
-		if (e->limit && open != NOTHING)
-			e->symbol.end = least(e->symbol.end, entries[open].symbol.end);
+		if (e->has_no_size && open != NOTHING)
+			e->end = least(e->end, entries[open].end);
 		if (e->depth >= DEPTH_MAX) {
 			e->outer = NOTHING;
 			e->depth = 0;
@@ -158,7 +180,7 @@ static int index_starts(struct ps_symtab *t)
 		return -1;
 	}
 	for (size_t i = 0; i < t->nr; i++)
-		t->starts[i] = t->entries[i].symbol.start;
+		t->starts[i] = t->entries[i].start;
 	return 0;
 }
 
@@ -169,7 +191,7 @@ static struct ps_key *sort_entries(const struct ps_symtab *t)
 	if (!keys)
 		return NULL;
 	for (size_t i = 0; i < t->nr; i++)
-		keys[i] = (struct ps_key){ t->entries[i].symbol.start, (uint32_t)i };
+		keys[i] = (struct ps_key){ t->entries[i].start, (uint32_t)i };
 	if (ps_sort_keys(keys, t->nr, t->budget)) {
 		pd_budget_free(t->budget, keys, t->nr * sizeof(*keys));
 		return NULL;
@@ -180,7 +202,7 @@ static struct ps_key *sort_entries(const struct ps_symtab *t)
 static bool is_sorted(const struct ps_symtab *t)
 {
 	for (size_t i = 1; i < t->nr; i++)
-		if (t->entries[i].symbol.start < t->entries[i - 1].symbol.start)
+		if (t->entries[i].start < t->entries[i - 1].start)
 			return false;
 	return true;
 }
@@ -242,9 +264,9 @@ bool ps_symtab_find(const struct ps_symtab *t, uint64_t address, struct ps_symbo
 	size_t i = count_until(t, address);
 
 	for (i = i ? i - 1 : NOTHING; i != NOTHING; i = t->entries[i].outer) {
-		if (address >= t->entries[i].symbol.end)
+		if (address >= t->entries[i].end)
 			continue;
-		*out = t->entries[i].symbol;
+		*out = symbol_of(&t->entries[i]);
 		return true;
 	}
 	return false;
@@ -252,7 +274,7 @@ bool ps_symtab_find(const struct ps_symtab *t, uint64_t address, struct ps_symbo
 
 struct ps_symbol ps_symtab_at(const struct ps_symtab *t, size_t i)
 {
-	return t->entries[i].symbol;
+	return symbol_of(&t->entries[i]);
 }
 
 void ps_symtab_free(struct ps_symtab *t)

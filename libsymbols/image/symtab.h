@@ -22,7 +22,7 @@ enum ps_binding { PS_LOCAL, PS_WEAK, PS_GLOBAL };
 
 struct ps_symbol {
 	uint64_t start, end;	/* added with end == start: a symbol without a size */
-	uint64_t from;		/* of JIT code: when it was written, ns */
+	uint64_t from;		/* of JIT code: when it was written, ns; tables don't keep it */
 	const char *name;	/* borrowed until the table is freed; not terminated */
 	uint32_t name_size;
 	uint8_t binding, source;
@@ -38,6 +38,9 @@ struct ps_symtab {
 	size_t nr, capacity, nr_starts;
 	bool failed;			/* something could not be added */
 };
+
+/* Makes room for `nr` symbols in all, which need not be added. Returns 0, or -1 without memory. */
+int ps_symtab_reserve(struct ps_symtab *t, size_t nr);
 
 /* Adds a symbol. `limit` is the end of its section: a symbol without a size ends there, at the next
  * symbol, or after a page. Symbols without a name are extents. Without memory `failed` is set. */

@@ -8,6 +8,7 @@
 #include "image/text_line.h"
 
 #define FUNCTION_MAX 65536	/* before a gap, as between the kernel and its modules */
+#define USUAL_LINE 40		/* bytes of a line on average, or a little less */
 
 struct line {
 	const char *name;
@@ -34,22 +35,37 @@ static bool parse_rest(struct pd_bytes rest, struct line *out)
 	return true;
 }
 
-/* Returns whether parse_rest() succeeds: nearly all lines are short and have one blank twice, so
- * that their names need not be read here. */
+/* Returns whether a rest begins as nearly all do, by " t n", and is short. */
+static bool is_usual(struct pd_bytes rest)
+{
+	return rest.size > 3 && rest.size < UINT16_MAX && rest.data[0] == ' ' &&
+	       rest.data[1] > ' ' && rest.data[2] == ' ' && rest.data[3] > ' ';
+}
+
+/* Returns whether parse_rest() succeeds, mostly without reading the name. */
 static bool is_good(struct pd_bytes rest)
 {
 	struct line unused;
 
-	if (rest.size > 3 && rest.size < UINT16_MAX && rest.data[0] == ' ' && rest.data[1] > ' ' &&
-	    rest.data[2] == ' ' && rest.data[3] > ' ')
-		return true;
-	return parse_rest(rest, &unused);
+	return is_usual(rest) || parse_rest(rest, &unused);
+}
+
+/* parse_rest() of a usual one, without a module. */
+static bool parse_usual(struct pd_bytes rest, struct line *out)
+{
+	const char *name = (const char *)rest.data + 3;
+	const size_t n = rest.size - 3;
+
+	if (!is_usual(rest) || memchr(name, ' ', n) || memchr(name, '\t', n))
+		return false;
+	*out = (struct line){ name, (uint32_t)n, (char)rest.data[1] };
+	return true;
 }
 
 static int add_key(struct lines *l, struct ps_key key)
 {
 	if (l->nr == l->capacity) {
-		const size_t more = l->capacity ? l->capacity * 2 : 1024;
+		const size_t more = l->capacity * 2;
 		struct ps_key *grown = more < UINT32_MAX ?
 			pd_budget_grow(l->budget, l->keys, l->capacity * sizeof(*grown),
 				       more * sizeof(*grown)) : NULL;
@@ -70,10 +86,15 @@ static int read_lines(struct lines *l)
 
 	if (text.size > UINT32_MAX)
 		return -1;
+	l->capacity = text.size / USUAL_LINE + 1024;
+	l->keys = pd_budget_alloc(l->budget, l->capacity * sizeof(*l->keys));
+	if (!l->keys)
+		return -1;
 	while (ps_take_line(&text, &line))
 		if (ps_take_hex(&line, &address) && is_good(line) &&
 		    add_key(l, (struct ps_key){ address,
-						(uint32_t)(line.data - l->text.data) }))
+						(uint32_t)(line.data - l->text.data),
+						(uint32_t)line.size }))
 			return -1;
 	return 0;
 }
@@ -108,12 +129,11 @@ static void add_function(struct ps_kallsyms *k, uint64_t address, const struct l
 
 static struct line line_at(const struct lines *l, size_t i)
 {
-	const size_t at = l->keys[i].index;
-	struct pd_bytes rest = { l->text.data + at, l->text.size - at }, line_rest;
+	const struct pd_bytes rest = { l->text.data + l->keys[i].index, l->keys[i].size };
 	struct line line = { 0 };
 
-	ps_take_line(&rest, &line_rest);
-	parse_rest(line_rest, &line);
+	if (!parse_usual(rest, &line))
+		parse_rest(rest, &line);
 	return line;
 }
 
@@ -121,7 +141,7 @@ static int add_lines(struct ps_kallsyms *k, const struct lines *l)
 {
 	size_t next = 0;		/* the first one with a higher address */
 
-	if (ps_sort_keys(l->keys, l->nr, l->budget))
+	if (ps_sort_keys(l->keys, l->nr, l->budget) || ps_symtab_reserve(&k->symbols, l->nr))
 		return -1;
 	for (size_t i = 0; i < l->nr; i++) {
 		const uint64_t address = l->keys[i].key;

@@ -65,6 +65,31 @@ def test_kallsyms_of_this_machine():
                for start, end, _ in found)
 
 
+def order_of(what, lines):
+    """The kernel comes first, and is most of it; modules are in any order."""
+    kernel, modules = lines[:-100], lines[-100:]
+    chance = random.Random(3)
+    return {"sorted": lines, "last first": lines[1:] + lines[:1], "modules": kernel + modules[::-1],
+            "halves": lines[len(lines) // 2:] + lines[:len(lines) // 2],
+            "shuffled modules": kernel + chance.sample(modules, len(modules)),
+            "shuffled": chance.sample(lines, len(lines))}[what]
+
+
+@pytest.mark.parametrize("what", ["sorted", "last first", "modules", "halves", "shuffled modules",
+                                  "shuffled"])
+def test_kallsyms_in_any_order(what, tmp_path):
+    """Lines with other blanks, too; a word after the name says no more than a module does."""
+    shapes = ["{:016x} {} {}\n", "{:016x} {} {}\t[mod]\n", "{:x}  {} \t{}\n",
+              "{:016x} {} {} more\n", "{:016x}\t{}\t{}\t[mod] [x]\n"]
+    at = [0xFFFFFFFF81000000 + 64 * i + i * i for i in range(1000)]
+    lines = [shapes[i % 5].format(address, "TtDW"[i % 4], f"symbol_{i}")
+             for i, address in enumerate(at)]
+    path = write(tmp_path / "kallsyms", "".join(order_of(what, lines)))
+    want = [f"{address:x} {([*at, at[-1] + 65536])[i + 1]:x} symbol_{i}"
+            for i, address in enumerate(at) if i % 4 != 2]
+    assert lookup("kallsyms", path)[1:] == want
+
+
 def test_kallsyms_without_addresses(tmp_path):
     path = write(tmp_path / "kallsyms", "0000000000000000 T _text\n0000000000000000 T first\n")
     assert lookup("kallsyms", path, 0)[0].split()[:3] == ["0", "0", "restricted"]
