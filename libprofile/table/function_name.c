@@ -1,7 +1,7 @@
 /* function_name.c - names of functions where there is little room. */
 #include "table/function_name.h"
 
-enum { LONGEST = 4096 };	/* bytes that are looked at; the end of longer names is never shown */
+enum { LONGEST = 4096 };	/* bytes of a name; the ends of longer ones are never shown */
 
 /* Returns whether the angle bracket at i is part of an operator's name, or of "->". */
 static bool is_of_operator(struct pd_bytes name, size_t i)
