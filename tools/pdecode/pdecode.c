@@ -1,159 +1,27 @@
 /* pdecode.c - decode a perf.data file to JSON. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/build.h"
 #include "cli/cli.h"
 #include "files/input.h"
-#include "files/limit_options.h"
 #include "files/output.h"
 #include "pd/pd.h"
 #include "pdecode/pdecode_clocks.h"
 #include "pdecode/pdecode_columns.h"
-#include "pdecode/pdecode_description.h"
 #include "pdecode/pdecode_directory.h"
-#include "recording/filter.h"
-#include "recording/history.h"
 #include "pdecode/pdecode_schema.h"
-#include "recording/symbols.h"
+#include "pdecode/pdecode_settings.h"
 #include "process/progress.h"
-#include "sandbox/sandbox.h"
 #include "process/sigbus.h"
 #include "process/sigint.h"
+#include "recording/filter.h"
+#include "recording/history.h"
+#include "recording/symbols.h"
+#include "sandbox/sandbox.h"
 
-enum { ERRORS_SHOWN = 20, MOST_THREADS = 16 };
-
-enum { FORMAT_JSON, FORMAT_JSONL, FORMAT_STATS, FORMAT_ARROW, FORMAT_PARQUET };
-
-struct settings {
-	struct cli_list inputs;
-	const char *output, *schema, *sandbox, *max_output;
-	unsigned int format, blobs, sort;
-	uint64_t memory;
-	unsigned int jobs;
-	bool strict, pretty, header_only, records_only, utc, resolve, verbose;
-	struct filter_settings filter;
-	struct symbol_settings symbols;
-	struct column_settings columns;
-};
-
-static const char *const formats[] = { "json", "jsonl", "stats", "arrow", "parquet",
-				       NULL };
-static const char *const blobs[] = { "hex", "omit", "full", NULL };
-static const char *const sorts[] = { "file", "time", NULL };
-
-static const struct cli_option options[] = {
-	CLI_GROUP("Input and output"),
-	INPUT_OPTION(settings),
-	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE instead of standard output"),
-	CLI_CHOICE('f', "format", NULL, settings, format, formats,
-		   "json: one document (default); jsonl: one object per line, each with its kind; "
-		   "stats: counts instead of records; arrow: a table, as an IPC stream; parquet: "
-		   "all tables, as files of the directory -o"),
-	CLI_FLAG(0, "pretty", settings, pretty, "indent json and stats for human readers"),
-	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs,
-		   "stacks, raw and AUX data: hex (default); omit leaves them out; full adds the "
-		   "payloads of compressed records"),
-	CLI_CHOICE(0, "sort", NULL, settings, sort, sorts,
-		   "order of the records: as written (default), or by time"),
-	CLI_FLAG(0, "header-only", settings, header_only,
-		 "only the file, its events and features; reads no records, or in a pipe those "
-		 "before "
-		 "the first sample"),
-	CLI_FLAG(0, "records-only", settings, records_only,
-		 "with jsonl: leave out the lines of kind file, attr and feature"),
-	CLI_FLAG(0, "utc", settings, utc,
-		 "add time_utc, the wall time, to each time, if the recording ties its clock "
-		 "to it"),
-	CLI_FLAG(0, "resolve", settings, resolve,
-		 "add to samples the name of the task and the frames (file and offset of each "
-		 "address), and list what was mapped; reads a file twice"),
-	CLI_GROUP("Names"),
-	SYMBOL_NAME_OPTIONS(settings, symbols),
-	SYMBOL_FILE_OPTIONS(settings, symbols),
-	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
-		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
-		     "them to a directory; without a value, list their names"),
-	COLUMN_OPTIONS(settings, columns),
-	CLI_GROUP("Filters"),
-	CLI_LIST(0, "types", "LIST", settings, filter.types,
-		 "records of these types, by name or number: SAMPLE,MMAP2,70"),
-	CLI_LIST('e', "event", "LIST", settings, filter.events,
-		 "samples of these events: cycles,'sched:*'"),
-	CLI_LIST(0, "pid", "LIST", settings, filter.pids,
-		 "records of these processes: 4711,5000-5010"),
-	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "records of these threads"),
-	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
-		 "records of threads with these names: bash,'kworker*'"),
-	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "records of these CPUs: 0-3,5"),
-	CLI_STRING(0, "time", "A,B", settings, filter.time,
-		   "records from A to B; either may be left out. Seconds as perf prints them "
-		   "(12.5), "
-		   "ns as in the JSON, or with a unit (s, ms, us, ns); or a part of the recording: "
-		   "10%-20%"),
-	SYMBOL_FILTER_OPTIONS(settings, filter.places),
-	CLI_GROUP("Limits and messages"),
-	CLI_NUMBER('j', "jobs", "N", settings, jobs,
-		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "
-		   "same"),
-	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
-	LIMIT_OPTIONS(settings),
-	CLI_FLAG('v', "verbose", settings, verbose,
-		 "show every error, and notes on what is unusual but no error"),
-
-	/* Options of perf script that users may try. */
-	CLI_REFUSED('F', "fields",
-		    "all fields are written; select some with "
-		    "pdecode -f jsonl | jq -c '{time,pid,ip}'"),
-	CLI_REFUSED('D', "dump-raw-trace", "the JSON has every record and field; try --pretty"),
-	CLI_REFUSED(0, "ns", "times are always in ns"),
-	CLI_REFUSED(0, "header", "the header is always written; --header-only omits the rest"),
-	CLI_REFUSED('I', "show-info", "the header is always written; --header-only omits the rest"),
-	CLI_REFUSED('G', "hide-call-graph",
-		    "remove it with pdecode -f jsonl | jq -c 'del(.callchain)'"),
-	CLI_REFUSED('s', "script", "pipe pdecode -f jsonl into your own script"),
-	CLI_REFUSED(0, "itrace", "AUX data is written as it is, not decoded"),
-	CLI_REFUSED(0, "symfs", "the same as --sysroot"),
-	CLI_END
-};
-
-static const struct cli_values values[] = {
-	{ "types", .word = schema_record_type },
-	{ "schema", .word = schema_word },
-	{ "table", .word = column_table_word },
-	{ "with", .word = column_group_word },
-	{ "ddl", .words = "duckdb clickhouse spark sqlite" },
-	{ NULL }
-};
-
-static const struct cli_note examples[] = {
-	{ "pdecode > out.json", "Decode perf.data in the current directory." },
-	{ "pdecode -f stats --pretty perf.data",
-		"Show what it contains and whether it is complete." },
-	{ "pdecode -f jsonl --types SAMPLE perf.data | jq -r .ip",
-	  "Write one object per line, for jq, databases and scripts." },
-	{ "perf record -a -o - sleep 10 | pdecode -f jsonl", "Decode while perf records." },
-	{ "pdecode --header-only --pretty perf.data",
-	  "Show machine, command line and events, fast for any file size." },
-	{ "pdecode -f parquet -o tables perf.data", "Write tables for DuckDB, polars or Spark." },
-	{ "perf record -a -o - sleep 10 | pdecode -f jsonl --resolve --types SAMPLE",
-	  "Show whose samples they are, and where, while perf records." },
-	{ "pdecode --comm nginx --cpu 0-3 --time 12.5,13 perf.data", "Decode a part." },
-	{ NULL, NULL }
-};
-
-static const struct cli_tool tool = {
-	.name = "pdecode", .version = PD_VERSION, .build = BUILD_LINES_SANDBOXED,
-	.summary = "Decode perf.data to complete JSON.",
-	.description = pdecode_description, .usage = "[FILE|-]", .operand_note = INPUT_NOTE,
-	.operands = CLI_AT_MOST_ONE,
-	.options = options, .values = values, .examples = examples,
-	.see_also = "precord(1), pencode(1), prepair(1), perf-record(1), jq(1)",
-};
+enum { ERRORS_SHOWN = 20 };
 
 /* The decoding of one input. */
 struct run {
@@ -182,7 +50,7 @@ static void report_error(struct run *run, const struct pd_error *e, const char *
 	char text[512];
 
 	progress_clear(&run->progress);
-	cli_error(&tool, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)), hint);
+	cli_error(&pdecode, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)), hint);
 }
 
 static void on_error(void *ctx, const struct pd_error *e)
@@ -209,23 +77,13 @@ static void on_wait(void *ctx)
 	output_flush(&run->out);
 }
 
-static bool shows_frames(const struct settings *s)
-{
-	return s->resolve || s->symbols.depth;
-}
-
-static bool needs_names(const struct settings *s)
-{
-	return s->symbols.depth || symbol_filter_needs_names(&s->filter.places);
-}
-
 /* Returns whether a history follows the records; names of functions and tables need a whole one. */
 static bool is_live(const struct run *run)
 {
 	const struct settings *s = run->s;
 
 	return (s->resolve || s->filter.comms.count) && s->format <= FORMAT_STATS &&
-	       !needs_names(s) && !s->header_only && history_needs_copy(&run->in);
+	       !settings_need_names(s) && !s->header_only && history_needs_copy(&run->in);
 }
 
 /* --strict ends at the very record that is damaged, and a history may follow the records: no thread
@@ -249,16 +107,11 @@ static enum pd_access access_of(const struct settings *s)
 	return s->format <= FORMAT_STATS ? PD_MAP_OWN : PD_READ;
 }
 
-static bool makes_columns(const struct settings *s)
-{
-	return s->format >= FORMAT_ARROW;
-}
-
 static struct pd_sink *make_column_sink(struct run *run)
 {
 	const struct settings *s = run->s;
 
-	run->columns = column_make(&tool, &s->columns, &(struct pc_options){
+	run->columns = column_make(&pdecode, &s->columns, &(struct pc_options){
 		.size = sizeof(struct pc_options), .history = run->history, .filter = run->filter,
 		.memory_limit = s->memory, .path = run->in.name, .threads = thread_count(run),
 		.namer = s->symbols.depth ? &run->symbols.namer : NULL,
@@ -272,7 +125,7 @@ static struct pd_sink *make_sink(struct run *run)
 	const struct pd_output out = { output_write, &run->out };
 	enum pd_json_frames form;
 
-	if (makes_columns(run->s))
+	if (settings_make_tables(run->s))
 		return make_column_sink(run);
 	symbols_form(&run->s->symbols, &form);
 	if (run->s->format == FORMAT_STATS)
@@ -284,7 +137,7 @@ static struct pd_sink *make_sink(struct run *run)
 		.shape = run->s->format == FORMAT_JSONL ? PD_JSON_LINES : PD_JSON_DOCUMENT,
 		.blobs = (enum pd_blobs)run->s->blobs, .threads = thread_count(run),
 		.times = run->s->utc ? PD_JSON_CLOCK_AND_UTC : PD_JSON_CLOCK,
-		.history = shows_frames(run->s) ? run->history : NULL,
+		.history = settings_show_frames(run->s) ? run->history : NULL,
 		.namer = run->s->symbols.depth ? &run->symbols.namer : NULL, .frames = form,
 		.parts = run->s->header_only ? PD_JSON_HEADER :
 			 run->s->records_only ? PD_JSON_RECORDS : PD_JSON_ALL }, out);
@@ -303,7 +156,7 @@ static struct pd_reader_options reader_options(struct run *run)
 		.size = sizeof(struct pd_reader_options), .memory_limit = run->s->memory,
 		.max_expanded = run->max_output.bytes, .max_ratio = run->max_output.ratio,
 		.order = sorts_by_time(run) ? PD_BY_TIME : PD_AS_WRITTEN, .on_error = on_error,
-		.stop_at = makes_columns(run->s) && run->s->strict ? PD_DAMAGED : PD_FATAL,
+		.stop_at = settings_make_tables(run->s) && run->s->strict ? PD_DAMAGED : PD_FATAL,
 		.on_wait = on_wait, .ctx = run, .access = access_of(run->s) };
 }
 
@@ -323,7 +176,7 @@ static struct pd_reader *open_reader(struct run *run)
 
 static enum cli_exit open_input(struct run *run)
 {
-	if (input_open(&run->in, &tool) == 0)
+	if (input_open(&run->in, &pdecode) == 0)
 		return CLI_OK;
 	report_error(run,
 		     &(struct pd_error){ .code = PD_E_IO, .severity = PD_FATAL,
@@ -336,8 +189,8 @@ static enum cli_exit open_output(struct run *run)
 	const char *output = run->s->output;
 	bool inside = directory_contains(run->in.path, output);
 	enum cli_exit status = run->s->format == FORMAT_PARQUET ?
-		column_files_open(&run->files, &tool, output, run->in.path) : inside ? CLI_USAGE :
-		output_open(&run->out, &tool, output, run->in.path);
+		column_files_open(&run->files, &pdecode, output, run->in.path) :
+		inside ? CLI_USAGE : output_open(&run->out, &pdecode, output, run->in.path);
 
 	/* A new data.N would be read as part of the directory. */
 	if (run->out.created && directory_names_data(output) &&
@@ -346,7 +199,7 @@ static enum cli_exit open_output(struct run *run)
 		output_discard(&run->out);
 	}
 	if (inside)
-		cli_error(&tool, "%s: is both input and output", output);
+		cli_error(&pdecode, "%s: is both input and output", output);
 	return inside ? CLI_USAGE : status;
 }
 
@@ -439,7 +292,7 @@ static void decode_columns(struct run *run, struct pd_reader *reader)
 static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
-		filter_set_part(&tool, run->filter, run->part, reader) : CLI_OK;
+		filter_set_part(&pdecode, run->filter, run->part, reader) : CLI_OK;
 
 	if (status == CLI_OK)
 		status = run->s->format == FORMAT_PARQUET ? column_files_truncate(&run->files) :
@@ -449,29 +302,30 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	start_progress(run, reader);
 	if (run->history_cut.code != PD_OK)
 		on_error(run, &run->history_cut);
-	if (makes_columns(run->s))
+	if (settings_make_tables(run->s))
 		decode_columns(run, reader);
 	else
 		decode_records(run, reader);
 	progress_end(&run->progress);
 	if (run->refused && !run->out.error && !(run->files.outputs &&
 						column_files_failed(&run->files))) {
-		cli_error(&tool, "%s: out of memory", run->in.name);
+		cli_error(&pdecode, "%s: out of memory", run->in.name);
 		status = CLI_OUTPUT;
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
-	if (run->s->symbols.depth && symbols_report_unnamed(&run->symbols, &tool, run->in.name) &&
+	if (run->s->symbols.depth &&
+	    symbols_report_unnamed(&run->symbols, &pdecode, run->in.name) &&
 	    run->s->symbols.strict && status == CLI_OK)
 		status = CLI_ERRORS;
-	symbols_report_unverified(&run->symbols, &tool, run->in.name);
+	symbols_report_unverified(&run->symbols, &pdecode, run->in.name);
 	if (run->s->utc)
-		clocks_report_untied(&tool, run->in.name, reader);
-	filter_report_unknown_events(&tool, &run->s->filter, reader);
+		clocks_report_untied(&pdecode, run->in.name, reader);
+	filter_report_unknown_events(&pdecode, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
-		filter_report_no_match(&tool, &run->s->filter, run->filter);
+		filter_report_no_match(&pdecode, &run->s->filter, run->filter);
 	if (run->not_shown)
-		cli_error(&tool, "%s: and %llu more errors; -v shows all of them", run->in.name,
+		cli_error(&pdecode, "%s: and %llu more errors; -v shows all of them", run->in.name,
 			  (unsigned long long)run->not_shown);
 	return run->files.outputs ? column_files_close(&run->files, status) :
 				    output_close(&run->out, status);
@@ -482,7 +336,8 @@ static bool needs_history(const struct run *run)
 	const struct settings *s = run->s;
 
 	return !s->header_only && !is_live(run) &&
-	       (makes_columns(s) || shows_frames(s) || symbol_filter_is_given(&s->filter.places) ||
+	       (settings_make_tables(s) || settings_show_frames(s) ||
+		symbol_filter_is_given(&s->filter.places) ||
 		(s->filter.comms.count && !history_needs_copy(&run->in)));
 }
 
@@ -505,24 +360,24 @@ static int set_filter(struct run *run)
 static enum cli_exit prepare(struct run *run)
 {
 	const struct pd_reader_options o = reader_options(run);
-	enum cli_exit status = is_live(run) ? history_begin(&tool, &o, &run->history) :
-		needs_history(run) ? history_make(&tool, &run->in, &o, &run->history,
+	enum cli_exit status = is_live(run) ? history_begin(&pdecode, &o, &run->history) :
+		needs_history(run) ? history_make(&pdecode, &run->in, &o, &run->history,
 						    NULL, &run->history_cut) : CLI_OK;
 
 	if (status == CLI_OK && run->history && run->s->symbols.stitch_lbr)
-		status = history_stitch(&tool, &run->in, &o, run->history,
+		status = history_stitch(&pdecode, &run->in, &o, run->history,
 					run->s->symbols.max_frames);
 	if (status != CLI_OK)
 		return status;
-	if (needs_names(run->s) && run->history)
-		status = symbols_open(&run->symbols, &tool, &run->s->symbols, &run->in,
+	if (settings_need_names(run->s) && run->history)
+		status = symbols_open(&run->symbols, &pdecode, &run->s->symbols, &run->in,
 				      run->history);
 	if (status != CLI_OK)
 		return status;
 	run->sink = make_sink(run);
 	if (run->sink && set_filter(run) == 0)
 		return CLI_OK;
-	cli_error(&tool, "out of memory");
+	cli_error(&pdecode, "out of memory");
 	return CLI_OUTPUT;
 }
 
@@ -551,10 +406,11 @@ static enum cli_exit decode(void *ctx)
 static enum cli_exit decode_input(struct run *run)
 {
 	const struct sandbox sandbox = {
-		.tool = &tool, .word = run->s->sandbox, .verbose = run->s->verbose,
+		.tool = &pdecode, .word = run->s->sandbox, .verbose = run->s->verbose,
 		.input = run->in.fd,
 		.read_beneath = run->in.fd < 0 ? run->in.path : NULL,
-		.receive = needs_names(run->s) ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
+		.receive = settings_need_names(run->s) ? SANDBOX_RECEIVE_FILES :
+							 SANDBOX_RECEIVE_NOTHING,
 		.tempfile = sorts_by_time(run) || needs_history(run) ? SANDBOX_TEMPFILE_ALWAYS :
 								 SANDBOX_TEMPFILE_UNLESS_PLAIN,
 	};
@@ -564,8 +420,8 @@ static enum cli_exit decode_input(struct run *run)
 		column_files_discard(&run->files);
 		return status;
 	}
-	if (needs_names(run->s))
-		status = symbols_prepare(&run->symbols, &tool, &run->s->symbols);
+	if (settings_need_names(run->s))
+		status = symbols_prepare(&run->symbols, &pdecode, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
 	 * directory. */
 	if (status == CLI_OK)
@@ -580,7 +436,7 @@ static enum cli_exit decode_input(struct run *run)
 
 static enum cli_exit run_decode(struct run *run)
 {
-	enum cli_exit status = filter_make(&tool, &run->s->filter, &run->filter, &run->part);
+	enum cli_exit status = filter_make(&pdecode, &run->s->filter, &run->filter, &run->part);
 
 	if (status == CLI_OK)
 		status = open_input(run);
@@ -594,90 +450,20 @@ static enum cli_exit run_decode(struct run *run)
 	return status;
 }
 
-/* Returns an option that has no meaning for tables, or NULL. */
-static const char *find_json_option(const struct settings *s)
-{
-	return s->pretty ? "pretty" : s->blobs ? "blobs" : s->header_only ? "header-only" :
-	       s->records_only ? "records-only" : s->utc ? "utc" : s->resolve ? "resolve" :
-	       s->symbols.linkage_names ? "linkage-names" : NULL;
-}
-
-static enum cli_exit check_columns(const struct settings *s)
-{
-	const struct column_settings *c = &s->columns;
-
-	if (makes_columns(s) && find_json_option(s))
-		return cli_usage(&tool, "'--%s' does not apply to tables", find_json_option(s));
-	if (makes_columns(s) && s->symbols.depth && strcmp(s->symbols.depth, SYMBOLS_FULL) != 0)
-		return cli_usage(&tool, "'--symbols=%s' does not apply to tables: '--symbols' "
-				 "fills the table symbols", s->symbols.depth);
-	if (s->format == FORMAT_ARROW && s->symbols.strict &&
-	    (!c->table || strcmp(c->table, "symbols") != 0))
-		return cli_usage(&tool, "'--symbols-strict' applies to the table symbols: add "
-				 "'--table symbols'");
-	if (!makes_columns(s) && !c->ddl && (c->table || c->with.count || c->int64 || c->file_id))
-		return cli_usage(&tool, "'--%s' applies to tables: add '-f arrow' or '-f parquet'",
-				 c->table ? "table" : c->with.count ? "with" :
-				 c->int64 ? "int64" : "file-id");
-	if (s->format == FORMAT_PARQUET && c->table)
-		return cli_usage(&tool, "'--table' applies to arrow: parquet has all tables");
-	if (s->format == FORMAT_PARQUET && (!s->output || strcmp(s->output, "-") == 0))
-		return cli_usage(&tool, "'-f parquet' writes several files: add '-o DIR'");
-	return column_check(&tool, c);
-}
-
-static enum cli_exit check_settings(const struct settings *s, const char *operand)
-{
-	const struct cli_list *inputs = &s->inputs;
-	const enum cli_exit columns = check_columns(s);
-
-	if (columns != CLI_OK)
-		return columns;
-	if (input_check(&tool, inputs, operand) != CLI_OK)
-		return CLI_USAGE;
-	if (s->pretty && s->format == FORMAT_JSONL)
-		return cli_usage(&tool,
-				 "'--pretty' does not apply to jsonl, which has one object per "
-				 "line");
-	if (s->header_only && s->format == FORMAT_STATS)
-		return cli_usage(&tool,
-				 "'--header-only' reads no records, so stats has nothing to count");
-	if (s->records_only && (s->format != FORMAT_JSONL || s->header_only))
-		return cli_usage(&tool, s->header_only ?
-				 "'--records-only' and '--header-only' leave nothing" :
-				 "'--records-only' applies to jsonl: add '-f jsonl'");
-	if (s->utc && s->format == FORMAT_STATS)
-		return cli_usage(&tool, "'--utc' applies to records, and stats shows none");
-	if (shows_frames(s) && s->format == FORMAT_STATS)
-		return cli_usage(&tool, "'--%s' applies to records, and stats shows none",
-				 s->resolve ? "resolve" : "symbols");
-	if (s->symbols.file && !needs_names(s))
-		return cli_usage(&tool, "'--symbols-file' needs '--symbols'");
-	if (symbols_check(&s->symbols, &tool) != CLI_OK)
-		return CLI_USAGE;
-	if (s->schema && (operand || inputs->count))
-		return cli_usage(&tool,
-				 "'--schema' reads no input ('--schema=NAME' needs the '=')");
-	if (s->verbose && s->jobs > MOST_THREADS)
-		cli_error(&tool, "'--jobs': using %u threads, the maximum",
-			  (unsigned int)MOST_THREADS);
-	return sandbox_check(&tool, s->sandbox);
-}
-
 int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
-	char **operands = cli_parse(&tool, argc, argv, &s);
+	char **operands = cli_parse(&pdecode, argc, argv, &s);
 	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
 			   .symbols.opener = OPENER_CLOSED };
-	enum cli_exit status = check_settings(&s, operands[0]);
+	enum cli_exit status = settings_check(&s, operands[0]);
 
 	if (status == CLI_OK)
-		status = max_output_read(&tool, s.max_output, &run.max_output);
+		status = max_output_read(&pdecode, s.max_output, &run.max_output);
 	if (status == CLI_OK && s.schema) {
-		status = schema_write(&tool, s.schema, s.output);
+		status = schema_write(&pdecode, s.schema, s.output);
 	} else if (status == CLI_OK && s.columns.ddl) {
-		status = column_write_ddl(&tool, &s.columns, s.output);
+		status = column_write_ddl(&pdecode, &s.columns, s.output);
 	} else if (status == CLI_OK) {
 		input_choose(&run.in, input_named(&s.inputs, operands[0]));
 		status = run_decode(&run);
@@ -687,5 +473,5 @@ int main(int argc, char **argv)
 	cli_list_free(&s.symbols.debug_dirs);
 	cli_list_free(&s.symbols.prefixes);
 	cli_list_free(&s.columns.with);
-	return cli_finish(&tool, status);
+	return cli_finish(&pdecode, status);
 }
