@@ -2,7 +2,7 @@
 #include "pass/columns_internal.h"
 
 static void add_function(struct pc_columns *c, uint32_t frame, size_t depth,
-			 const struct pd_function *f, unsigned int why)
+			 const struct pd_function *f, const struct pd_frame_names *of)
 {
 	struct pc_batch *b = pc_start_row(c, PC_SYMBOLS);
 
@@ -15,7 +15,8 @@ static void add_function(struct pc_columns *c, uint32_t frame, size_t depth,
 	if (f->file && f->line && f->line <= INT32_MAX)
 		pc_set_int(b, PC_SYMBOLS_LINE, f->line);
 	if (!f->symbol)
-		pc_set_text(b, PC_SYMBOLS_WHY, pd_why_name(why));
+		pc_set_text(b, PC_SYMBOLS_WHY, pd_why_name(of->why));
+	pc_set_int(b, PC_SYMBOLS_UNVERIFIED, f->symbol && of->is_unverified);
 	pc_finish_row(c, b);
 }
 
@@ -72,8 +73,8 @@ void pc_add_symbols(struct pc_columns *c, uint32_t frame, int32_t pid,
 		return;
 	namer->frame(namer->ctx, pid, at, &names);
 	for (size_t i = 0; i < names.nr_functions; i++)
-		add_function(c, frame, i, &names.functions[i], names.why);
+		add_function(c, frame, i, &names.functions[i], &names);
 	if (!names.nr_functions)
-		add_function(c, frame, 0, &none, names.why);
+		add_function(c, frame, 0, &none, &names);
 	count_named(c, at->image, names.nr_functions != 0, names.why);
 }

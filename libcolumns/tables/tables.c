@@ -296,6 +296,8 @@ static const struct pc_column symbols[] = {
 	[PC_SYMBOLS_LINE] = NULLABLE("line", PC_INT32,
 				     "of depth 0 the line itself, of others that of the call"),
 	[PC_SYMBOLS_WHY] = NULLABLE("why", PC_TEXT, "why there is no name: NO_FILE, ..."),
+	[PC_SYMBOLS_UNVERIFIED] = REQUIRED("unverified", PC_BOOL, "nothing shows that the name is "
+					   "of the recorded file: --unverified=always"),
 };
 
 static const struct pc_table tables[PC_NR_TABLES] = {

@@ -121,7 +121,7 @@ enum pc_errors_column {
 
 enum pc_symbols_column {
 	PC_SYMBOLS_FRAME = 1, PC_SYMBOLS_DEPTH, PC_SYMBOLS_FUNCTION, PC_SYMBOLS_FILE,
-	PC_SYMBOLS_LINE, PC_SYMBOLS_WHY,
+	PC_SYMBOLS_LINE, PC_SYMBOLS_WHY, PC_SYMBOLS_UNVERIFIED,
 };
 
 /* Metadata of every file and stream. */

@@ -185,6 +185,8 @@ static void write_symbols(struct pd_json *j, const struct pd_location *l,
 		return;
 	}
 	write_symbol(j, &f->functions[f->nr_functions - 1]);
+	if (f->is_unverified)
+		write_true(j, "unverified");
 	if (f->nr_functions < 2)
 		return;
 	PD_JSONW_KEY(&j->w, "inlined");

@@ -30,10 +30,10 @@ int main(int argc, char **argv) { (void)argv; return outer(argc) + 1; }
 """
 
 
-def written(path, attr, records):
+def written(path, attr, records, shift=100):
     """A recording whose clock is tied to wall time, after all files here were written."""
     features = {NUMBER["ARCH"]: fstr(b"x86_64"),
-                NUMBER["CLOCK_DATA"]: f.clock_data(1, (int(time.time()) + 100) * SECOND,
+                NUMBER["CLOCK_DATA"]: f.clock_data(1, (int(time.time()) + shift) * SECOND,
                                                    9 * SECOND),
                 NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
     path.write_bytes(File(attrs=[(attr, [1])], records=records, features=features).build("<"))
@@ -134,6 +134,20 @@ def test_functions_are_those_of_the_json(options, program, run_pdecode):
     inlined = [chain for chain in want if len(chain[0]) == 2]
     assert bool(inlined) == ("--no-inline" not in options)
     assert any(part[2] for chain in inlined for part in chain[0]) == ("--lines" in options)
+
+
+@pytest.mark.parametrize("shift, marked", [(100, False), (-86400, True)])
+def test_names_of_files_that_may_be_others(shift, marked, program, run_pdecode, tmp_path):
+    """A file that is younger than the recording is used because the user wants it, and marked."""
+    top = program.parent
+    names = subprocess.run(["nm", top / "app"], check=True, capture_output=True, text=True).stdout
+    at = BASE + int(re.search(r"(\w+) T outer", names)[1], 16)
+    hits = [sample(EVENT, 2, ip=ip, pid=7, tid=7, time=9 * SECOND, callchain=[USER_MARK, ip])
+            for ip in (at, BASE - 4096)]
+    path = written(tmp_path / "s.data", EVENT, [mapped(EVENT, top / "app", 0x10000), *hits], shift)
+    found = tables_of(run_pdecode, path, "--symbols", "--unverified", "always")["symbols"]
+    assert {(row["function"], row["unverified"]) for row in rows(found) if not row["depth"]} == {
+        ("outer", marked), (None, False)}
 
 
 def test_files_that_are_not_here_are_a_reason(run_pdecode):

@@ -270,7 +270,7 @@ def test_a_program_without_a_recorded_id(when, options, expected, program, symbo
         assert image["match"] == "NAME_ONLY"
 
 
-@pytest.mark.parametrize("form", ["full", "table"])
+@pytest.mark.parametrize("form", ["full", "table", "names"])
 def test_files_of_unknown_age(form, program, symbols, run_pdecode):
     """They are used when the user says so, and what they name is marked. A recorded id counts."""
     start, _ = symbol(program, "outer")
