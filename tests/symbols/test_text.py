@@ -90,6 +90,53 @@ def test_kallsyms_in_any_order(what, tmp_path):
     assert lookup("kallsyms", path)[1:] == want
 
 
+def in_no_order(rows):
+    random.Random(1).shuffle(rows)
+    return rows
+
+
+def all_but_neighbours(rows):
+    """Pairs that differ by 1 have changed places."""
+    rows = sorted(rows)
+    for i in range(len(rows) - 1):
+        if rows[i + 1][0] == rows[i][0] + 1:
+            rows[i], rows[i + 1] = rows[i + 1], rows[i]
+    return rows
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("bits", [8, 20, 30, 43, 64])
+@pytest.mark.parametrize("order", [in_no_order, all_but_neighbours])
+def test_kallsyms_of_all_addresses(order, bits, tmp_path):
+    """Addresses that differ in the lowest of their bits only, or in all of them."""
+    rng = random.Random(bits)
+    top = 0xffffffff80000000 & ~(2**bits - 1)
+    starts = {top + rng.randrange(1, 2**bits) for _ in range(100)}
+    starts |= {start + 1 for start in list(starts)[:20]}
+    rows = [(start, rng.choice("tTwWDr"), f"n{start:x}") for start in starts]
+    text = "".join(f"{start:016x} {kind} {name}\n" for start, kind, name in order(list(rows)))
+    lines = lookup("kallsyms", write(tmp_path / "kallsyms", text))
+    ends = dict(zip(sorted(starts), [*sorted(starts)[1:], 2**64]))
+    expected = [f"{start:016x} {min(ends[start], start + 65536):016x} {name}"
+                for start, kind, name in sorted(rows) if kind in "tTwW"]
+    assert [line.split()[2] for line in lines[1:]] == [line.split()[2] for line in expected]
+    assert [[int(part, 16) for part in line.split()[:2]] for line in lines[1:]] == [
+        [int(part, 16) for part in line.split()[:2]] for line in expected]
+
+
+@pytest.mark.parametrize("line, names", [
+    ("T  more_blanks", "more_blanks"), (" T more_blanks", "more_blanks"),
+    ("T\ttab", "tab"), ("T n", "n"), ("T", ""), ("T ", ""), ("", ""), ("T  ", ""),
+    ("TT two_letters", ""), ("two_words ", ""), ("T " + 70000 * "x", "")])
+def test_lines_of_kallsyms(line, names, tmp_path):
+    """One without a type and a name is none: it does not end the function before it."""
+    path = write(tmp_path / "kallsyms", f"{0x1000:x} T before\n{0x1800:x} {line}\n"
+                                        f"{0x2000:x} T after\n")
+    found = [line.split() for line in lookup("kallsyms", path)[1:]]
+    assert [name for _, _, name in found] == ["before", *names.split(), "after"]
+    assert int(found[0][1], 16) == (0x1800 if names else 0x2000)
+
+
 def test_kallsyms_without_addresses(tmp_path):
     path = write(tmp_path / "kallsyms", "0000000000000000 T _text\n0000000000000000 T first\n")
     assert lookup("kallsyms", path, 0)[0].split()[:3] == ["0", "0", "restricted"]
