@@ -562,6 +562,22 @@ def test_hourly_counts_stay_when_samples_go(fleet, tmp_path):
     assert kept.gone == []
 
 
+def test_an_hour_that_is_being_removed_has_no_samples(fleet, tmp_path):
+    """Its pointer says so while the first objects are still there."""
+    store = shutil.copytree(fleet.store, tmp_path / "store")
+    path = store / "compact" / "date=2026-11-22" / "hour=13" / "current.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"has_samples": False}))
+    program = """
+import json, sys
+from perfdata_fleet import compact, objects
+store = objects.open_store(sys.argv[1])
+print(json.dumps([sorted({key.split("/")[2] for key in compact.current_files(store, table)})
+                  for table in ("samples", "hourly", "files")]))
+"""
+    assert json.loads(fleet.run(program, store, modules=[FLEET])) == [
+        ["hour=14"], ["hour=13", "hour=14"], ["hour=13", "hour=14"]]
+
+
 def test_a_late_recording_does_not_start_an_old_hour_again(fleet, tmp_path):
     kept = Kept(fleet, tmp_path, "2026-12-23")
     late = kept.raw / "date=2026-11-22" / "hour=13" / "host=late" / "1.data"
