@@ -92,6 +92,79 @@ def test_pprof_format_decodes_the_file(recording):
     assert got["names"] == ["leaf", "main"]
 
 
+def text_of_proto(text):
+    """[(field, value)] of what protoc prints: values are words, and lists of fields."""
+    fields, open_lists = [], []
+    for line in text.splitlines():
+        word = line.strip()
+        if word == "}":
+            fields = open_lists.pop()
+        elif word.endswith("{"):
+            inner = []
+            fields.append((word[:-2], inner))
+            open_lists.append(fields)
+            fields = inner
+        else:
+            fields.append(tuple(word.split(": ", 1)))
+    assert not open_lists
+    return fields
+
+
+@pytest.fixture
+def profile_of_protoc(recording):
+    need("protoc", CLIENTS / "profile.proto")
+    data = zlib.decompress(written(recording, "app.pb.gz").read_bytes(), 31)
+
+    def go(*options):
+        done = subprocess.run(["protoc", *options], input=data, capture_output=True,
+                              cwd=CLIENTS, timeout=TIMEOUT, check=True)
+        assert not done.stderr
+        return text_of_proto(done.stdout.decode())
+    return go
+
+
+def test_protoc_reads_the_profile_by_its_description(profile_of_protoc):
+    """All fields have names, so none is of a number that the description lacks."""
+    top = profile_of_protoc("--decode=perftools.profiles.Profile", "profile.proto")
+    strings = [json.loads(value) for name, value in top if name == "string_table"]
+    samples = [dict((name, [v for n, v in fields if n == name]) for name, _ in fields)
+               for field, fields in top if field == "sample"]
+    assert sorted(sample["value"] for sample in samples) == [["1", "2000000"], ["1", "5000000"]]
+    assert [[strings[int(v)] for _, v in fields] for name, fields in top
+            if name == "sample_type"] == [["samples", "count"], ["cpu", "nanoseconds"]]
+    names = {dict(fields)["id"]: strings[int(dict(fields)["name"])]
+             for name, fields in top if name == "function"}
+    assert sorted(names.values()) == ["leaf", "main"]
+
+    def all_names(fields):
+        for name, value in fields:
+            yield name
+            if isinstance(value, list):
+                yield from all_names(value)
+    assert not [name for name in all_names(top) if name.isdigit()]
+
+
+def test_protoc_reads_the_same_without_the_description(profile_of_protoc):
+    known = profile_of_protoc("--decode=perftools.profiles.Profile", "profile.proto")
+    raw = profile_of_protoc("--decode_raw")
+    numbers = {"sample_type": "1", "sample": "2", "mapping": "3", "location": "4",
+               "function": "5", "string_table": "6"}
+    for name, number in numbers.items():
+        assert (sum(field == name for field, _ in known)
+                == sum(field == number for field, _ in raw) > 0), name
+
+
+# --- flamegraph.pl --------------------------------------------------------------------------------
+
+def test_flamegraph_pl_draws_the_shares(recording):
+    need("perl", CLIENTS / "bin" / "flamegraph.pl")
+    picture = run("perl", CLIENTS / "bin" / "flamegraph.pl", written(recording, "app.folded"))
+    frames = dict(re.findall(r"<title>(\S+) \(([^)]*)\)</title>", picture))
+    assert frames["leaf"] == "5,000,000 samples, 71.43%"
+    assert frames["main"] == "7,000,000 samples, 100.00%"
+    assert "ERROR" not in picture
+
+
 # --- OpenTelemetry --------------------------------------------------------------------------------
 
 def test_opentelemetry_reads_the_profiles(recording):
