@@ -151,11 +151,19 @@ static int add_by_pattern(struct target *t, const char *pattern, const struct lo
 	return 0;
 }
 
+/* -1, or a number that is too large, would match command lines that happen to contain it. */
+static bool is_like_number(const char *item)
+{
+	const char *digits = item + (*item == '-');
+
+	return *digits && !digits[strspn(digits, "0123456789")];
+}
+
 static int add_process(struct target *t, const char *item, const struct logger *log)
 {
-	uint64_t pid;
+	uint64_t pid = UINT64_MAX;
 
-	if (!parse_number(item, &pid))
+	if (!parse_number(item, &pid) && !is_like_number(item))
 		return add_by_pattern(t, item, log);
 	if (pid > INT32_MAX || !add_threads_of(&t->threads, (pid_t)pid))
 		return log_error(log, CLI_INPUT, "there is no process %s", item);

@@ -481,6 +481,25 @@ def test_flags_without_effect_are_accepted(run_precord, option):
     assert done.returncode == 0 and b"has no effect" in done.stderr
 
 
+@needs("events")
+@pytest.mark.parametrize("pid", ["-1", "99999999999999999999", "1,-1"])
+def test_numbers_that_no_process_has(run_precord, start_precord, workload, pid):
+    """Not a pattern, which would match the command line of this one."""
+    start_precord("-o", "other.data", *CLOCK, "--", workload, "spin", "3000", "-1", pid)
+    done = run_precord("-p", pid, *CLOCK, "--duration", "0.1")
+    number = pid.removeprefix("1,")
+    assert done.returncode == 3
+    assert done.stderr.decode() == f"precord: there is no process {number}\n"
+
+
+@needs("events")
+def test_a_directory_that_is_no_cgroup(run_precord):
+    done = run_precord("-G", "../" * 40 + "tmp", "-a", *CLOCK, "--", "true")
+    if b"No such device" in done.stderr:
+        pytest.skip("no cgroups here")
+    assert done.returncode == 3 and b"No such file or directory" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("output, status, said", [("", 2, "'-o' needs the name"),
                                                   ("/", 4, "/: Is a directory"),
                                                   ("//", 4, "/: Is a directory"),
