@@ -241,7 +241,7 @@ const keys = {
 	n: () => nextMatch(1), N: () => nextMatch(-1),
 	Escape: reset, Backspace: back, '/': () => $('find').focus(),
 	Enter: () => view === 'sandwich' ? clickBox(chosen, tree) : zoom(chosen),
-	y: () => navigator.clipboard && navigator.clipboard.writeText(path(tree, chosen).join(';') + ' ' + tree.total[chosen]),
+	y: () => navigator.clipboard && navigator.clipboard.writeText(foldedLine(tree, chosen)),
 };
 
 function onKey(event) {

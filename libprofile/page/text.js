@@ -49,3 +49,13 @@ const path = (t, n) => {
 		names.push(nameOf(t, n));
 	return names.reverse();
 };
+
+/* The line of a node in folded stacks, where ";" is between frames and a thread has no blanks. */
+const foldedLine = (t, n) => {
+	const frames = [];
+	for (let i = n; i > 0; i = t.parent[i]) {
+		const name = nameOf(t, i).replace(/;/g, ':');
+		frames.push(kindOf(t, i) === THREAD ? name.replace(/ /g, '_') : name);
+	}
+	return frames.reverse().join(';') + ' ' + t.total[n];
+};

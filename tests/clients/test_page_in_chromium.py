@@ -135,6 +135,31 @@ def test_zoom_and_back(drive, tmp_path):
     assert "z=worker-1%3B%5Bapp%5D%3B%5Bleaf%5D" in got[3] and "z=" not in got[6]
 
 
+def test_copied_stacks_are_folded_ones(drive, tmp_path):
+    """Each leaf is chosen and copied; in this recording no other node has samples of its own."""
+    it = Recording()
+    it.comm(1, 10, "a b", misc=EXEC)
+    for i, name in enumerate(("/bin/one;two", "/lib/leaf", "/lib/work x")):
+        it.map(2 + i, 10, 0x1000 * (i + 1), 0x1000, name)
+    for i, chain in enumerate(((0x2010, 0x1010), (0x3010, 0x3010, 0x1010), (0x2010,), (0x9010,))):
+        it.sample((10 + i) * MS, 10, (i + 1) * MS, *chain)
+    data = tmp_path / "perf.data"
+    data.write_bytes(it.file())
+    got = drive(data, """
+        const copied = [], leaves = [];
+        Object.defineProperty(navigator, 'clipboard', {value: {writeText: t => copied.push(t)}});
+        for (let n = 1; n < tree.parent.length; n++)
+            if (!tree.parent.includes(n))
+                leaves.push(n);
+        for (const leaf of leaves) {
+            chosen = leaf;
+            press('y');
+        }
+        return copied;""")
+    folded = preport("-f", "folded", "--raw-names", data).decode().splitlines()
+    assert sorted(got) == folded and len(got) == 4
+
+
 def test_the_sandwich_shows_callers_and_callees(drive, tmp_path):
     got = drive(recording(tmp_path / "perf.data"), """
         const graph = document.getElementById('graph'), says = [text('status')];
