@@ -41,18 +41,40 @@ static bool is_chosen_at_start(const struct plt *p, const GElf_Rela *r)
 		return GELF_R_TYPE(r->r_info) == R_X86_64_IRELATIVE;
 	case EM_AARCH64:
 		return GELF_R_TYPE(r->r_info) == R_AARCH64_IRELATIVE;
-	default:	/* i386 has no addend */
+	case EM_386:
+		return GELF_R_TYPE(r->r_info) == R_386_IRELATIVE;
+	default:
 		return false;
 	}
 }
 
-/* Names a function that another one chooses when the program starts. The relocation only has that
- * one's address: objdump and perf show it so. */
+/* Finds the address of a function that chooses another one when the program starts. i386 has it in
+ * the word itself. */
+static bool find_chooser(const struct plt *p, const GElf_Rela *r, uint64_t *out)
+{
+	const struct pd_bytes all = p->e->bytes;
+	uint64_t at;
+
+	*out = (uint64_t)r->r_addend;
+	if (p->e->header.e_machine != EM_386)
+		return true;
+	if (!ps_elf_offset(p->e, r->r_offset, &at) || at >= all.size || all.size - at < 4)
+		return false;
+	*out = pd_load32(all.data + at, ps_elf_swap(p->e));
+	return true;
+}
+
+/* Names the chosen function. The recording and the file only have the other one's address: objdump
+ * and perf show it so. */
 static const char *name_chosen(const struct plt *p, const GElf_Rela *r)
 {
 	char name[32];
-	const int n = snprintf(name, sizeof(name), "*ABS*+0x%" PRIx64, (uint64_t)r->r_addend);
+	uint64_t chooser;
+	int n;
 
+	if (!find_chooser(p, r, &chooser))
+		return NULL;
+	n = snprintf(name, sizeof(name), "*ABS*+0x%" PRIx64, chooser);
 	return pd_arena_text(p->names, name, (size_t)n);
 }
 
@@ -168,11 +190,11 @@ static void read_entries(struct plt *p, const struct ps_section *s, uint64_t ste
 	const struct pd_bytes all = ps_elf_section_bytes(p->e, s);
 	const bool aarch64 = p->e->header.e_machine == EM_AARCH64;
 
-	for (uint64_t at = 0; at < all.size; at += step) {
+	for (uint64_t at = 0, size; at < all.size; at += size) {
 		const struct pd_bytes code = { all.data + at, all.size - at };
 		const uint64_t address = s->addr + at;
 		const char *target;
-		uint64_t word, size;
+		uint64_t word;
 		size_t n;
 
 		n = aarch64 ? decode_aarch64(p, code, address, &word) :
@@ -181,6 +203,7 @@ static void read_entries(struct plt *p, const struct ps_section *s, uint64_t ste
 		size = aarch64 ? (n == 12 ? 24 : 16) : is_short(code, n) ? 8 : 16;
 		if (target && !add_entry(p, address, size < code.size ? size : code.size, target))
 			return;
+		size = target && aarch64 ? size : step;	/* its bti c is part of it */
 	}
 }
 

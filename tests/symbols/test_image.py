@@ -5,12 +5,13 @@ import lzma
 import os
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
 
 import compiled
-from elf_oracle import chosen, extents, functions, plt, plt_of_static
+from elf_oracle import chosen, extents, functions, output, plt, plt_of_static
 from sandboxed import SANITIZED
 
 SOURCE = r"""
@@ -106,8 +107,89 @@ def compare(path):
 def test_programs(kind, built):
     found = compare(built(kind)).values()
     assert any(name == "main" for _, _, name in found)
-    if kind not in ("32-bit", "no-plt"):    # i386 has no address to name it by
+    if kind not in ("32-bit", "no-plt"):    # test_chosen_functions_of_i386
         assert any(source == "PLT" and name.startswith("*ABS*+0x") for _, source, name in found)
+
+
+CHOSEN = """
+static int one(int x) { return x + 1; }
+static int two(int x) { return x + 2; }
+static void *choose_one(void) { return one; }
+static void *choose_two(void) { return two; }
+static int first(int x) __attribute__((ifunc("choose_one")));
+static int second(int x) __attribute__((ifunc("choose_two")));
+int _start(void) { return first(1) + second(2); }
+"""
+
+
+@pytest.mark.parametrize("options", [["-static"], ["-static", "-fno-pie"], ["-shared", "-fPIC"],
+                                     ["-static", "-fcf-protection", "-Wl,-z,ibtplt"]],
+                         ids=" ".join)
+def test_chosen_functions_of_i386(options, tmp_path):
+    """Their relocations have no addend: the word has it. nm shows no such entry, objdump the jumps
+    and the bytes."""
+    path = tmp_path / "chosen"
+    (tmp_path / "p.c").write_text(CHOSEN)
+    done = subprocess.run(["gcc", "-m32", "-O0", "-nostdlib", *options, "-o", path,
+                           tmp_path / "p.c"], stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        pytest.skip(f"no such program here: {done.stderr[:200]}")
+    relocations, code = output("readelf", "-rW", path), output("objdump", "-d", path)
+    words = {int(at, 16) for at in re.findall(r"^(\w+) .*R_386_IRELATIV", relocations, re.M)}
+    got = int(re.search(r"\.got(?:\.plt)?\s+PROGBITS\s+(\w+)", [
+        line for line in output("readelf", "-SW", path).splitlines() if ".got" in line][-1])[1], 16)
+    jumps = {int(at, 16): int(word, 16) + (got if relative else 0) for at, word, relative in
+             re.findall(r"^\s*(\w+):.*jmp\s+\*(?:%ds:)?0x(\w+)(\(%ebx\))?$", code, re.M)}
+    bytes_at = {word: output("objdump", "-s", f"--start-address={word}",
+                             f"--stop-address={word + 4}", path) for word in words}
+    names = {word: "*ABS*+0x%x@plt" % int.from_bytes(bytes.fromhex(
+        re.findall(r"^ \w+ (\w{8}) ", text, re.M)[0]), "little")
+             for word, text in bytes_at.items()}
+    found = {name: (start, end) for start, (end, source, name) in read(path).items()
+             if source == "PLT"}
+    choosers = {row[0] for row in functions(path, ".symtab", "SYMTAB") if "choose" in row[5]}
+    assert {int(name[6:-4], 0) for name in names.values()} == choosers
+    assert sorted(found) == sorted(names.values()) and len(found) == 2
+    for at, word in jumps.items():
+        if word in words:
+            start, end = found[names[word]]
+            assert start <= at < end
+
+
+def program_of_aarch64(*chosen_by):
+    """An ELF file with a PLT at 0x1000, whose entries jump through the words at 0x2000, which
+    R_AARCH64_IRELATIVE sets. The second entry begins with bti c."""
+    code = b""
+    for i in range(len(chosen_by)):
+        bti, fill = ([0xd503245f], [0xd503201f]) if i == 1 else ([], [])
+        # adrp x16, 0x2000; ldr x17, [x16, #8 * i]; add x16, x16, #8 * i; br x17
+        entry = [*bti, 0xb0000010, 0xf9400211 | i << 10, 0x91000210 | 8 * i << 10, 0xd61f0220,
+                 *fill]
+        code += struct.pack(f"<{len(entry)}I", *entry)
+    relocations = b"".join(struct.pack("<QQq", 0x2000 + 8 * i, 1032, at)
+                           for i, at in enumerate(chosen_by))
+    names = b"\0.plt\0.rela.plt\0.got\0.shstrtab\0"
+    places = [(0, 0, 0, 0, 0), (1, 1, 6, 0x1000, len(code)), (6, 4, 2, 0x1800, len(relocations)),
+              (16, 1, 3, 0x2000, 8 * len(chosen_by)), (21, 3, 0, 0x2100, len(names))]
+    data = bytearray(0x2200)
+    data[:64] = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 183, 1, 0, 64, 0x2200, 0, 64, 56, 1, 64, len(places), 4)
+    data[64:120] = struct.pack("<IIQQQQQQ", 1, 7, 0, 0, 0, 0x2200, 0x2200, 0x1000)
+    for at, blob in ((0x1000, code), (0x1800, relocations), (0x2100, names)):
+        data[at:at + len(blob)] = blob
+    for name, kind, flags, at, size in places:
+        data += struct.pack("<IIQQQQIIQQ", name, kind, flags, at if flags else 0, at, size, 0, 0, 1,
+                            24 if kind == 4 else 0)
+    return bytes(data)
+
+
+def test_chosen_functions_of_aarch64(tmp_path):
+    path = tmp_path / "chosen"
+    path.write_bytes(program_of_aarch64(0x1234, 0x1400, 0x15678))
+    assert "R_AARCH64_IRELATIV" in output("readelf", "-rW", path)
+    assert read(path) == {0x1000: (0x1010, "PLT", "*ABS*+0x1234@plt"),
+                          0x1010: (0x1028, "PLT", "*ABS*+0x1400@plt"),
+                          0x1028: (0x1038, "PLT", "*ABS*+0x15678@plt")}
 
 
 @pytest.mark.parametrize("pattern", SYSTEM)

@@ -174,14 +174,14 @@ def test_a_rebuilt_program_that_still_runs(program, symbols, tmp_path):
 def test_names_in_the_recording(running, tmp_path, options):
     """precord finds them at the end. A copied stack is unwound with the file's own information."""
     path = tmp_path / "p.data"
-    named_recording.record(path, "-F", "100", *options, "--duration", "0.5", "-p",
+    named_recording.record(path, "-F", "200", *options, "--duration", "1", "-p",
                            str(running.pid))
     running.end()
     done = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--symbols", path],
                           stdout=subprocess.PIPE, check=True, timeout=TIMEOUT)
     samples = [line for line in map(json.loads, done.stdout.splitlines())
                if line.get("type") == "SAMPLE"]
-    assert len(samples) > 5
+    assert samples
     for line in samples:
         assert {"outer", "main"} & {frame.get("symbol") for frame in line["frames"]}
     if "dwarf" in options:
