@@ -106,6 +106,15 @@ static bool is_at_ip(const struct pd_fields *f, const struct pd_location *first)
 	       (first->of == PD_LOCATION_OF_STACK && f->has & PD_HAS_IP && first->addr == f->ip);
 }
 
+static bool is_in_guest(const struct pd_location *at, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++)
+		any |= at[i].cpumode >= PD_CPUMODE_GUEST_KERNEL;
+	return any;
+}
+
 /* Finds the entries of a sample's addresses. */
 static void find_entries(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
 			 struct pc_addresses *a)
@@ -118,6 +127,7 @@ static void find_entries(struct pc_columns *c, struct pc_samples *s, const struc
 	struct pc_entry *first, *to;
 
 	a->has_ip = n && is_at_ip(f, &c->stack[0]);
+	a->is_in_guest = is_in_guest(c->stack, n);
 	first = to = (struct pc_entry *)(void *)
 		pd_buf_reserve(&s->entries, (chain->count + n + 1) * sizeof(*to));
 	if (!to) {
@@ -178,15 +188,17 @@ static void find_task(struct pc_columns *c, struct pc_samples *s, const struct p
 
 /* t: of the sample, or NULL. */
 static void find_addresses(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
-			   const struct pc_thread *t)
+			   struct pc_thread *t)
 {
 	struct pc_addresses *a = &s->addresses[s->n];
 
+	if (t)
+		pc_recents_map(&c->recents, c->o.history, t, f);
 	*a = (struct pc_addresses){ .slot = t ? pc_recents_find(&c->recents, t, f) : PC_NONE };
 	a->is_known = a->slot != PC_NONE;
 	if (!a->is_known)
 		find_entries(c, s, f, a);
-	if (!a->is_known && t && !c->refused)
+	if (!a->is_known && t && !c->refused && !(pc_is_mapped(t) && a->is_in_guest))
 		a->slot = pc_recents_keep(&c->recents, t, f);
 	a->end = (uint32_t)(s->entries.size / sizeof(struct pc_entry));
 }

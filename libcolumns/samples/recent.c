@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum { MISC_CPUMODE = 7, LANES = 4 };
+enum { MISC_CPUMODE = 7, LANES = 4, NO_TASK = -1 };
+
+#define OF_EPOCH (1ull << 63)	/* pd_history_mapped() returns no such numbers */
 
 void pc_recents_init(struct pc_recents *r, struct pd_budget *budget, uint64_t limit)
 {
@@ -44,6 +46,23 @@ struct pc_thread *pc_recents_thread(struct pc_recents *r, const struct pd_histor
 					 .epoch = ++r->epochs };
 	t->state = state;
 	return t;
+}
+
+void pc_recents_map(struct pc_recents *r, const struct pd_history *h, struct pc_thread *t,
+		    const struct pd_fields *f)
+{
+	if (t->has_mapped)
+		return;
+	t->has_mapped = true;
+	t->process = pd_history_mapped(h, f, PD_CPUMODE_USER, t->state);
+	if (t->process && (!r->kernel || !pd_history_same_state(h, NO_TASK, NO_TASK,
+								r->kernel_state, t->state))) {
+		r->kernel = pd_history_mapped(h, f, PD_CPUMODE_KERNEL, t->state);
+		r->kernel_state = t->state;
+	}
+	t->kernel = t->process ? r->kernel : 0;
+	if (!t->kernel)
+		t->process = OF_EPOCH | t->epoch;
 }
 
 static uint64_t word_at(const uint8_t *data, size_t i)
@@ -89,19 +108,29 @@ static struct pd_numbers chain_of(const struct pd_fields *f)
 					   (struct pd_numbers){ .width = sizeof(uint64_t) };
 }
 
+/* Returns what is mapped for the process, 0 if that does not matter. */
+static uint64_t process_of(const struct pc_thread *t, const struct pd_fields *f)
+{
+	const bool is_kernel = (f->misc & MISC_CPUMODE) == PD_CPUMODE_KERNEL;
+
+	return pc_is_mapped(t) && is_kernel && !(f->has & PD_HAS_CALLCHAIN) ? 0 : t->process;
+}
+
 uint32_t pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
 			 const struct pd_fields *f)
 {
 	const struct pd_numbers chain = chain_of(f);
-	const uint64_t ip = f->has & PD_HAS_IP ? f->ip : 0;
+	const uint64_t ip = f->has & PD_HAS_IP ? f->ip : 0, process = process_of(t, f);
 	const struct pc_place *p;
 
 	r->asked = NULL;
 	if (chain.width != sizeof(uint64_t))
 		return PC_NONE;
-	r->asked = &r->places[mix(mix(hash_chain(&chain), ip), t->epoch) % PC_NR_PLACES];
+	r->asked = &r->places[mix(mix(chain.count ? hash_chain(&chain) : t->kernel, ip), process) %
+			      PC_NR_PLACES];
 	p = r->asked;
-	if (p->epoch != t->epoch || p->ip != ip || p->has != kinds_of(f) ||
+	if (p->process != process || p->kernel != t->kernel || p->ip != ip ||
+	    p->has != kinds_of(f) ||
 	    p->misc != (f->misc & MISC_CPUMODE) || p->count != chain.count ||
 	    (p->count && memcmp(r->chains.data + p->start, chain.data,
 				p->count * sizeof(uint64_t)) != 0))
@@ -121,16 +150,18 @@ uint32_t pc_recents_keep(struct pc_recents *r, const struct pc_thread *t,
 	const struct pd_numbers chain = chain_of(f);
 	const size_t size = chain.count * sizeof(uint64_t);
 
-	if (!r->asked || size > r->limit / 64)
+	if (!r->asked || size > r->limit / 64 || size > UINT32_MAX)
 		return PC_NONE;
 	if (r->chains.size + size > r->limit)
 		empty(r);
 	*r->asked = (struct pc_place){ .ip = f->has & PD_HAS_IP ? f->ip : 0,
-				       .start = r->chains.size, .count = chain.count,
-				       .has = kinds_of(f), .misc = f->misc & MISC_CPUMODE };
+				       .start = r->chains.size, .count = (uint32_t)chain.count,
+				       .has = (uint16_t)kinds_of(f),
+				       .misc = f->misc & MISC_CPUMODE };
 	pd_buf_append(&r->chains, chain.data, size);
 	if (r->chains.failed)
 		return PC_NONE;
-	r->asked->epoch = t->epoch;
+	r->asked->process = process_of(t, f);
+	r->asked->kernel = t->kernel;
 	return (uint32_t)(r->asked - r->places);
 }

@@ -1,5 +1,6 @@
-/* recent.h - what samples of a thread have in common: while the history's state is the same for
- * them, they have the same task, and where the addresses are the same, the same frame and stack. */
+/* recent.h - what samples have in common. Those of a thread have the same task, while the history's
+ * state is the same for them; those of any thread for which the same is mapped have the same frame
+ * and stack, where the addresses are the same. */
 #ifndef PC_RECENT_H
 #define PC_RECENT_H
 
@@ -14,6 +15,9 @@ struct pc_thread {
 	uint32_t cpu;		/* of the idle tasks, else 0 */
 	uint64_t id, state;
 	uint64_t epoch;		/* of the time with this state, of all threads; 0: none */
+	/* Numbers for what is mapped: pd_history_mapped(), or the epoch's if it has none. */
+	uint64_t process, kernel;
+	bool has_mapped;	/* `process` and `kernel` are known */
 	bool has_task;		/* `task` is known */
 	bool is_named;		/* by the recording */
 	struct pd_task task;
@@ -24,14 +28,16 @@ struct pc_recents {
 	uint64_t limit;			/* bytes for the places, and for the chains */
 	struct pc_thread *threads;	/* by tid, modulo; NULL: nothing is kept */
 	struct pc_place {
-		uint64_t epoch;		/* 0: none */
+		uint64_t process, kernel;	/* what is mapped; both 0: none */
 		uint64_t ip;
-		size_t start, count;	/* of the chain, in `chains` */
-		uint32_t has, misc;
+		size_t start;		/* of the chain, in `chains` */
+		uint32_t count;
+		uint16_t has, misc;
 	} *places;			/* by a hash of the addresses, modulo */
 	struct pd_buf chains;		/* uint64_t; a full one starts empty */
 	uint64_t epochs;
 	uint64_t state;			/* of the last sample */
+	uint64_t kernel, kernel_state;	/* the kernel's maps, and when; 0: not yet known */
 	struct pc_place *asked;		/* where the last sample belongs */
 };
 
@@ -44,13 +50,23 @@ void pc_recents_free(struct pc_recents *r);
 struct pc_thread *pc_recents_thread(struct pc_recents *r, const struct pd_history *h,
 				    const struct pd_fields *f, const struct pd_moment *at);
 
-/* Returns the slot, below PC_NR_PLACES, of the last sample of the thread with the same addresses,
- * if it was kept and no other took its slot, or PC_NONE. */
+/* Finds what is mapped for a sample of the thread. */
+void pc_recents_map(struct pc_recents *r, const struct pd_history *h, struct pc_thread *t,
+		    const struct pd_fields *f);
+
+/* Returns whether the thread's numbers are those of what is mapped, and not of its epoch. */
+static inline bool pc_is_mapped(const struct pc_thread *t)
+{
+	return t->kernel != 0;
+}
+
+/* Returns the slot, below PC_NR_PLACES, of the last sample with the same addresses for which the
+ * same is mapped, if it was kept and no other took its slot, or PC_NONE. After pc_recents_map(). */
 uint32_t pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
 			 const struct pd_fields *f);
 
-/* Keeps the addresses of the sample that pc_recents_find() did not find. Returns their slot, or
- * PC_NONE: they are not kept. */
+/* Keeps the addresses of the sample that pc_recents_find() did not find, which must not be in a
+ * virtual machine if pc_is_mapped(). Returns their slot, or PC_NONE: they are not kept. */
 uint32_t pc_recents_keep(struct pc_recents *r, const struct pc_thread *t,
 			 const struct pd_fields *f);
 

@@ -24,6 +24,7 @@ struct pc_addresses {
 	uint32_t depth;		/* entries of the chain that are no markers */
 	bool is_known;		/* they are those of the slot, and there are no entries */
 	bool has_ip;		/* the first entry is that of the ip */
+	bool is_in_guest;	/* some of it is in a virtual machine */
 };
 
 struct pc_samples {

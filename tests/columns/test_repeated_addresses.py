@@ -11,12 +11,23 @@ from test_columns import rows, write
 
 ADDRESS, CALLER, OTHER = 0x400100, 0x400200, 0x400300
 KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
+MODULE = 0xffffffffc0000000
 EVENT = Attr(type=1, sample_period=1, sample_type="IP|TID|TIME|CALLCHAIN", flags=("sample_id_all",))
+LONE = Attr(type=1, sample_period=1, sample_type="IP|TID|TIME", flags=("sample_id_all",))
 
 
 def mapped(time, name, pid=7):
     return r.mmap2(pid, pid, 0x400000, 0x1000, 0, 8, 1, 99, 0, 5, 2, name,
                    sid=sample_id(EVENT, pid=pid, tid=pid, time=time))
+
+
+def module(time, name, pid=-1, misc=1):
+    return r.mmap2(pid, pid, MODULE, 0x1000, 0, 8, 1, 99, 0, 5, 2, name, misc=misc,
+                   sid=sample_id(EVENT, pid=pid, tid=pid, time=time))
+
+
+def alone(time, pid, misc, ip=MODULE + 0x100):
+    return sample(LONE, misc, ip=ip, pid=pid, tid=pid, time=time)
 
 
 def hit(time, misc=2, pid=7, tid=7, ip=ADDRESS, chain=(USER_MARK, ADDRESS, CALLER)):
@@ -27,10 +38,10 @@ def hit(time, misc=2, pid=7, tid=7, ip=ADDRESS, chain=(USER_MARK, ADDRESS, CALLE
 def read(tmp_path_factory, run_pdecode):
     """Function: for each sample of these records its comm, the kind and path of its frame, and
     the offsets of its stack."""
-    def read(*records):
+    def read(*records, event=EVENT):
         place = tmp_path_factory.mktemp("repeated")
         path = place / "r.data"
-        path.write_bytes(File(attrs=[(EVENT, [1])], records=records).build("<"))
+        path.write_bytes(File(attrs=[(event, [1])], records=records).build("<"))
         tables = {name: rows(read_parquet(data)[0])
                   for name, data in write(run_pdecode, place / "out", path).items()}
         paths = {row["object"]: row["path"] for row in tables["objects"]}
@@ -64,6 +75,34 @@ def test_the_same_addresses_in_another_process(read):
     found = read(mapped(1, "/a"), mapped(1, "/b", pid=8), hit(2), hit(3, pid=8, tid=8), hit(4),
                  hit(5, pid=9, tid=7), hit(6, pid=8, tid=8))
     assert [row[2] for row in found] == ["/a", "/b", "/a", None, "/b"]
+
+
+def test_kernel_addresses_of_several_processes(read):
+    found = read(module(1, "/a.ko"), mapped(1, "/a"), *(alone(time, 7 + time % 2, 1)
+                                                        for time in (2, 3, 4)),
+                 module(5, "/b.ko"), *(alone(time, 7 + time % 2, 1) for time in (6, 7)),
+                 alone(8, 7, 2), alone(9, 7, 1), event=LONE)
+    assert [row[2] for row in found] == [*["/a.ko"] * 3, *["/b.ko"] * 2, None, "/b.ko"]
+
+
+def test_kernel_and_user_addresses_in_one_chain(read):
+    chain = (KERNEL_MARK, MODULE + 0x100, USER_MARK, ADDRESS)
+    found = read(module(1, "/a.ko"), mapped(1, "/a"), mapped(1, "/b", pid=8),
+                 *(hit(2 + i, misc=1, pid=7 + i % 3, tid=7, ip=MODULE + 0x100, chain=chain)
+                   for i in range(6)))
+    offsets = [KERNEL_MARK - 2**64, 0x100, USER_MARK - 2**64]
+    assert [row[2:] for row in found] == [("/a.ko", [*offsets, 0x100]), ("/a.ko", [*offsets, 0x100]),
+                                          ("/a.ko", [*offsets, ADDRESS])] * 2
+
+
+@pytest.mark.parametrize("event, one", [(LONE, alone), (EVENT, lambda time, pid, misc: hit(
+    time, misc, pid, pid, MODULE + 0x100, (2**64 - 2176, MODULE + 0x100)))])
+def test_the_same_addresses_in_several_virtual_machines(read, event, one):
+    found = read(module(1, "[guest.kernel.kallsyms.5]", 5, 4),
+                 module(1, "[guest.kernel.kallsyms.6]", 6, 4),
+                 *(one(2 + i, 5 + i % 3, 4) for i in range(6)), event=event)
+    assert [row[2] for row in found] == ["[guest.kernel.kallsyms.5]", "[guest.kernel.kallsyms.6]",
+                                         None] * 2
 
 
 def test_the_same_addresses_after_another_name(read):
