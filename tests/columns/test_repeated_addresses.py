@@ -91,8 +91,8 @@ def test_kernel_and_user_addresses_in_one_chain(read):
                  *(hit(2 + i, misc=1, pid=7 + i % 3, tid=7, ip=MODULE + 0x100, chain=chain)
                    for i in range(6)))
     offsets = [KERNEL_MARK - 2**64, 0x100, USER_MARK - 2**64]
-    assert [row[2:] for row in found] == [("/a.ko", [*offsets, 0x100]), ("/a.ko", [*offsets, 0x100]),
-                                          ("/a.ko", [*offsets, ADDRESS])] * 2
+    assert [row[2:] for row in found] == [("/a.ko", [*offsets, last])
+                                          for last in (0x100, 0x100, ADDRESS)] * 2
 
 
 @pytest.mark.parametrize("event, one", [(LONE, alone), (EVENT, lambda time, pid, misc: hit(
