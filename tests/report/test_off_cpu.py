@@ -327,3 +327,25 @@ def test_wall_time_without_switches_is_told(write):
     done = subprocess.run([TOOLS / "preport", "--no-symbols", "-f", "folded", "--wall", write(it)],
                           capture_output=True, text=True, check=True)
     assert done.stdout.endswith(" 90\n") and "precord --off-cpu" in done.stderr
+
+
+@pytest.mark.parametrize("state", ["--off-cpu", "--wall"])
+@pytest.mark.parametrize("form", ["top", "folded", "flamegraph", "pprof", "firefox", "chrome"])
+def test_waits_do_not_depend_on_the_order_of_the_records(tmp_path, form, state):
+    """A recording has those of each CPU one after the other; pp_options.state needs them by time."""
+    it = Recording()
+    for pid in (10, 11):
+        it.task(pid)
+    head, it.records = it.records, []
+    for i in range(60):
+        time = 1000 * (i + 1)
+        it.sample(time, 10 + i % 2, 100, 0x1000 + 16 * (i % 5), 0x2010, cpu=i % 3)
+        it.switch(time + 100, 10 + i % 2, 10 + i % 2, OUT if i % 3 else OUT | PREEMPT)
+        it.switch(time + 300 + i, 10 + i % 2, 10 + i % 2, 0)
+    records, path, outputs = it.records, tmp_path / "perf.data", set()
+    for order in (records, [one for cpu in range(3) for i in range(cpu, 60, 3)
+                            for one in records[3 * i:3 * i + 3]]):
+        it.records = [*head, *order]
+        path.write_bytes(it.file())
+        outputs |= {preport("-f", form, state, jobs, path) for jobs in ("-j1", "-j2")}
+    assert len(outputs) == 1
