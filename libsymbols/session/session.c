@@ -261,8 +261,6 @@ static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_l
 	const struct pd_image *image = pd_history_image(s->options.history, l->image);
 
 	out->why = PD_WHY_NO_FILE;
-	if (image->is_guest)
-		return;
 	switch (image->kind) {
 	case PD_IMAGE_FILE:
 	case PD_IMAGE_DELETED:
@@ -345,6 +343,12 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 {
 	struct ps_known given;
 
+	/* files here and names in the recording are of the host, whose processes may have the
+	 * same numbers */
+	if (pd_history_image(s->options.history, l->image)->is_guest) {
+		out->why = PD_WHY_NO_FILE;
+		return;
+	}
 	if (is_given_first(s, l) && ps_session_given(s, pid, l, out)) {
 		mark_given(s, l, out);
 		if (s->options.depth >= PS_LINES)
