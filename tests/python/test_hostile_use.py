@@ -94,6 +94,7 @@ say([f.stats()["records"], rows_of(f.table("files"))["path"]])
         path.name: path.read_bytes() for path in (tmp_path / "want").iterdir()}
 
 
+@pytest.mark.sanitize
 def test_a_finalizer_does_not_take_a_record_away(python):  # noqa: F811
     """Many new objects make Python collect garbage in the middle of a record."""
     assert python("""
@@ -146,6 +147,7 @@ def forked(f, use):
 """
 
 
+@pytest.mark.sanitize
 def test_a_fork_while_a_thread_reads(python):  # noqa: F811
     """The thread is not in the child, which neither waits for it nor uses what is half read."""
     found = python(LARGE + FORKED + """
@@ -209,6 +211,7 @@ say(perfdata.open(sys.argv[1]).stats()["records"])
 """, CHAINS) == ["<class 'ImportError'>: perfdata can't be used in a subinterpreter", 98]
 
 
+@pytest.mark.sanitize
 def test_the_module_is_imported_again(python):  # noqa: F811
     """The exception of the first import is still the one that is raised."""
     assert python("""
