@@ -181,7 +181,8 @@ def test_usage(args):
 def test_input_that_is_not_there(tmp_path, inside):
     done = run("pencode", tmp_path / "none", "-o", tmp_path / "out")
     assert done.returncode == 3 and b"No such file" in done.stderr
-    assert run("pencode", tmp_path, "-o", tmp_path / "out").returncode == 3
+    done = run("pencode", tmp_path, "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr.decode()) == (3, f"pencode: {tmp_path}: Is a directory\n")
     assert inside() == []
 
 

@@ -540,6 +540,13 @@ static bool is_level(const char *text, int *level)
 	return text[0] >= '0' && text[0] <= '9' && !*end && n >= 1 && n <= 22;
 }
 
+static bool is_directory(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .output = NULL };
@@ -559,8 +566,8 @@ int main(int argc, char **argv)
 		fd = open(input, O_RDONLY | O_CLOEXEC);
 	else
 		input = "stdin";
-	if (fd < 0) {
-		cli_error(&tool, "%s: %s", input, strerror(errno));
+	if (fd < 0 || is_directory(fd)) {
+		cli_error(&tool, "%s: %s", input, strerror(fd < 0 ? errno : EISDIR));
 		return cli_finish(&tool, CLI_INPUT);
 	}
 	if (sandbox_check(&tool, s.sandbox) != CLI_OK)

@@ -382,6 +382,15 @@ static int next_element(struct split *s, struct split_part *out, const char **wh
 	return c;
 }
 
+/* Returns whether perf.data begins at `from`, in either byte order. */
+static bool is_recording(const struct split *s)
+{
+	const char *text = s->text + s->from;
+
+	return s->size - s->from >= 8 &&
+	       (memcmp(text, "PERFILE2", 8) == 0 || memcmp(text, "2ELIFREP", 8) == 0);
+}
+
 /* Returns 2 at the start of a document. */
 static int next_object(struct split *s, struct split_part *out, const char **why)
 {
@@ -390,7 +399,8 @@ static int next_object(struct split *s, struct split_part *out, const char **why
 	if (c <= 0)
 		return c;
 	if (c != '{') {
-		*why = "expected an object";
+		*why = is_recording(s) ? "this is perf.data already, not JSON" :
+					 "expected an object";
 		return -1;
 	}
 	switch (detect_shape(s, why)) {
