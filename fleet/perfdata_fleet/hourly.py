@@ -17,7 +17,7 @@ def aggregate(store, hour_key, folder, samples):
     generation."""
     db = duckdb.connect(config={"threads": 1})      # the same sums in each run
     db.register("samples", samples)
-    counted = db.execute(_SELECT, {"hour": _name(hour_key)}).to_arrow_table()
+    counted = db.sql(_SELECT, params={"hour": _name(hour_key)}).to_arrow_table()
     objects.put(store, f"{folder}/t=hourly/hour.parquet", convert.parquet(counted))
 
 

@@ -24,8 +24,12 @@ _SCHEMA = pyarrow.schema([("rule", pyarrow.int32())]
 
 
 def _check(rules):
-    """Raises ValueError at a rule that has other fields, or values that are no texts."""
+    """Raises ValueError at a rule that is no dict, has other fields, or values that are no texts."""
+    if not isinstance(rules, list):
+        raise ValueError("the rules are no list")
     for number, rule in enumerate(rules):
+        if not isinstance(rule, dict):
+            raise ValueError(f"rule {number} is no object: {rule!r}")
         for name, value in rule.items():
             if name not in PATTERNS + ANSWERS:
                 raise ValueError(f"rule {number}: no field {name!r}: there are "
@@ -44,7 +48,10 @@ def table(store):
     """The rules as Arrow table, with their number in `rule`."""
     if store.get_file_info(_KEY).type != pyarrow.fs.FileType.File:
         return _SCHEMA.empty_table()
-    rules = json.loads(objects.read(store, _KEY).to_pybytes())
-    _check(rules)
+    try:
+        rules = json.loads(objects.read(store, _KEY).to_pybytes())
+        _check(rules)
+    except ValueError as error:
+        raise ValueError(f"{_KEY}: {error}") from None
     return pyarrow.Table.from_pylist(
         [{**rule, "rule": number} for number, rule in enumerate(rules)], schema=_SCHEMA)

@@ -19,6 +19,9 @@ SCHEMA = pyarrow.schema([
     ("depth", pyarrow.int32()), ("function", pyarrow.string()), ("file", pyarrow.string()),
     ("line", pyarrow.int32()), ("why", pyarrow.string())])
 _EMPTY = "symbols/none.parquet"
+_NO_PLACES = pyarrow.schema([
+    ("build_id", pyarrow.string()), ("path", pyarrow.string()), ("offset", pyarrow.int64()),
+    ("exact", pyarrow.bool_())]).empty_table()
 # One recording for each place in code, the latest: older ones may have been removed.
 _RECORDINGS = """
 select distinct max(files.path) over (partition by f.frame) as path
@@ -74,6 +77,8 @@ def _connect(store, *tables):
 def missing(store):
     """The frames of all hours that have a build id and no row here: an Arrow table of build_id,
     path, offset and exact."""
+    if not compact.current_hours(store):
+        return _NO_PLACES
     return _connect(store, "frames", "symbols").sql(_MISSING).to_arrow_table()
 
 

@@ -279,7 +279,8 @@ def test_services_by_hour(fleet, answers):
 
 
 @pytest.mark.parametrize("rule, words", [
-    ({"user": "me"}, "rule 0: no field 'user'"), ({"host": 1}, "rule 0: host is no text: 1")])
+    ({"user": "me"}, "rule 0: no field 'user'"), ({"host": 1}, "rule 0: host is no text: 1"),
+    ("host", "rule 0 is no object: 'host'")])
 def test_a_wrong_rule_is_refused(run, tmp_path, rule, words):  # noqa: F811
     program = """
 import json, sys
@@ -291,6 +292,38 @@ except ValueError as error:
 """
     assert words in run(program, tmp_path, json.dumps(rule), modules=[FLEET])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text, words", [
+    ("{nope", "services/rules.json: Expecting property name"),
+    ('{"host": "a"}', "services/rules.json: the rules are no list"),
+    ('[{"hosts": "a"}]', "services/rules.json: rule 0: no field 'hosts'")])
+def test_wrong_rules_in_a_store_are_named(run, tmp_path, text, words):  # noqa: F811
+    (tmp_path / "services").mkdir()
+    (tmp_path / "services" / "rules.json").write_text(text)
+    program = """
+import sys
+from perfdata_fleet import objects, services
+try:
+    services.table(objects.open_store(sys.argv[1]))
+except ValueError as error:
+    print(error)
+"""
+    assert run(program, tmp_path, modules=[FLEET]).startswith(words)
+
+
+def test_an_empty_store(run, tmp_path):  # noqa: F811
+    for name in ("raw", "store"):
+        (tmp_path / name).mkdir()
+    program = """
+import datetime, sys
+from perfdata_fleet import compact, convert, objects, retention, symbols
+raw, store = map(objects.open_store, sys.argv[1:])
+print(convert.convert_all(raw, store), compact.compact_all(store), symbols.missing(store).num_rows,
+      symbols.look_up(raw, store), retention.expire(raw, store, datetime.date.today()))
+"""
+    assert run(program, tmp_path / "raw", tmp_path / "store", modules=[FLEET]) == (
+        "[] 0 0 0 {'raw': [], 'store': []}\n")
 
 
 def check_hosts(fleet, answers):
