@@ -343,8 +343,9 @@ def test_waits_do_not_depend_on_the_order_of_the_records(tmp_path, form, state):
         it.switch(time + 100, 10 + i % 2, 10 + i % 2, OUT if i % 3 else OUT | PREEMPT)
         it.switch(time + 300 + i, 10 + i % 2, 10 + i % 2, 0)
     records, path, outputs = it.records, tmp_path / "perf.data", set()
-    for order in (records, [one for cpu in range(3) for i in range(cpu, 60, 3)
-                            for one in records[3 * i:3 * i + 3]]):
+    # a thread goes on at the next CPU
+    for order in (records, [records[3 * i + k] for cpu in range(3) for i in range(60)
+                            for k in range(3) if (i + (k == 2)) % 3 == cpu]):
         it.records = [*head, *order]
         path.write_bytes(it.file())
         outputs |= {preport("-f", form, state, jobs, path) for jobs in ("-j1", "-j2")}
