@@ -377,26 +377,58 @@ static bool key_of(const struct ps_session *s, const struct pd_location *l, uint
 	return l->image < 1u << 16 && l->file_offset < limit && !(l->flags & PD_LOCATION_DATA);
 }
 
+static struct ps_known_address **recent_place(struct ps_session *s, uint64_t key)
+{
+	return &s->recent[key * 0x9e3779b97f4a7c15 >> 32 & (PS_RECENT - 1)];
+}
+
+/* Threads ask for the same addresses again and again: these need no lock. */
+static bool find_recent(struct ps_session *s, uint64_t key, struct ps_known *out)
+{
+	const struct ps_known_address *kept =
+		__atomic_load_n(recent_place(s, key), __ATOMIC_ACQUIRE);
+
+	if (!kept || kept->key != key)
+		return false;
+	*out = kept->known;
+	return true;
+}
+
+/* Returns NULL without memory. The lock is held. */
+static struct ps_known_address *keep_known(struct ps_session *s, uint64_t key,
+					   const struct ps_known *known)
+{
+	struct ps_known_address *kept = pd_arena_alloc(&s->arena, sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	*kept = (struct ps_known_address){ key, *known };
+	pd_map_add(&s->known, key, kept);
+	return kept;
+}
+
 /* Segments can share a page of a file, so a search in a map at another address could have another
  * result: maps are executable here, of which a file has one, but for a few. */
 static void find_known(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		       struct ps_known *out)
 {
-	struct ps_known *kept;
+	struct ps_known_address *kept;
 	uint64_t key;
 	const bool has_key = key_of(s, l, &key);
 
+	if (has_key && find_recent(s, key, out))
+		return;
+	pthread_mutex_lock(&s->lock);
 	kept = has_key ? pd_map_find(&s->known, key) : NULL;
-	if (kept) {
-		*out = *kept;
-		return;
-	}
-	resolve_anywhere(s, pid, l, out);
-	kept = has_key ? pd_arena_alloc(&s->arena, sizeof(*kept)) : NULL;
-	if (!kept)
-		return;
-	*kept = *out;
-	pd_map_add(&s->known, key, kept);
+	if (kept)
+		*out = kept->known;
+	else
+		resolve_anywhere(s, pid, l, out);
+	if (has_key && !kept)
+		kept = keep_known(s, key, out);
+	if (kept)
+		__atomic_store_n(recent_place(s, key), kept, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&s->lock);
 }
 
 void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -404,11 +436,8 @@ void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 {
 	struct ps_known known = { .why = l->why };
 
-	if (l->image != PD_NO_IMAGE && l->image < s->nr_images) {
-		pthread_mutex_lock(&s->lock);
+	if (l->image != PD_NO_IMAGE && l->image < s->nr_images)
 		find_known(s, pid, l, &known);
-		pthread_mutex_unlock(&s->lock);
-	}
 	*out = (struct pd_frame_names){ .functions = known.functions,
 				  .nr_functions = known.nr_functions, .why = known.why,
 				  .has_extent = known.has_extent,

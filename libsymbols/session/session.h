@@ -144,6 +144,14 @@ struct ps_used_last {
 	char apart[64 - sizeof(void *)];
 };
 
+#define PS_RECENT 8192		/* a power of 2 */
+
+/* The functions at an address in a file: not changed once other threads can find them. */
+struct ps_known_address {
+	uint64_t key;		/* image and address */
+	struct ps_known known;
+};
+
 struct ps_session {
 	struct ps_options options;
 	struct ps_places places;
@@ -169,7 +177,9 @@ struct ps_session {
 	struct ps_simpleperf_file **device;	/* by index of the history; NULL: none at all */
 	struct ps_collected *collected;	/* by index of the history; NULL: nothing is kept */
 	struct pd_buf made;		/* by ps_bundle() */
-	struct pd_map known;		/* image and address -> struct ps_known */
+	struct pd_map known;		/* image and address -> struct ps_known_address */
+	/* These by hash, as far as there is room: set under the lock, read without it. */
+	struct ps_known_address *recent[PS_RECENT];
 	struct pd_map named;		/* mangled name, by its address -> struct pd_function */
 	struct ps_bpf bpf;
 	struct pd_map placed;		/* a line of JIT or BPF code, by its address -> struct

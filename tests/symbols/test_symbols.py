@@ -632,6 +632,26 @@ def test_threads_and_sandbox_change_nothing(program, symbols, run_pdecode):
     assert b'"symbol":"main"' in one and all(other == one for other in others)
 
 
+def test_more_addresses_than_are_found_without_a_lock(symbols, run_pdecode, tmp_path):
+    source, path = tmp_path / "many.s", tmp_path / "many"
+    source.write_text("".join(f".globl f{i}\n.type f{i}, @function\nf{i}: .skip 64, 0x90\n"
+                              f".size f{i}, 64\n" for i in range(400)) +
+                      ".globl main\nmain: ret\n.section .note.GNU-stack,\"\",@progbits\n")
+    subprocess.run(["gcc", "-o", path, source], check=True)
+    starts = [symbol(path, f"f{i}")[0] for i in (0, 399)]
+    assert starts[1] - starts[0] == 399 * 64
+    places = [(i, at) for at in range(24) for i in range(400)]
+    symbols.write([mapped(path)] + [hit(BASE + starts[0] + 64 * i + at)
+                                    for i, at in places + places[::-1]])
+    for jobs in ("-j1", "-j3"):
+        done = run_pdecode(["-f", "jsonl", "--symbols", "--types", "SAMPLE", jobs, symbols.path])
+        lines = [line for line in map(json.loads, done.stdout.splitlines())
+                 if line.get("type") == "SAMPLE"]
+        found = [(line["frames"][0]["symbol"], line["frames"][0].get("offset", 0))
+                 for line in lines]
+        assert found == [(f"f{i}", at) for i, at in places + places[::-1]]
+
+
 def test_resolve_is_a_part_of_it(program, symbols, run_pdecode):
     """Names only add keys; without the option, there are none."""
     start, _ = symbol(program, "outer")
