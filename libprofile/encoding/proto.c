@@ -24,13 +24,15 @@ void pp_proto_bytes(struct pp_proto *c, struct pp_message *m, const void *data, 
 
 void pp_proto_varint(struct pp_proto *c, struct pp_message *m, uint64_t n)
 {
-	uint8_t bytes[10];
-	size_t size = 0;
+	uint8_t *bytes = c->failed ? NULL :
+		pp_memory_grow(c->memory, m->bytes, &m->capacity, m->size + PP_VARINT_MOST, 1);
 
-	for (; n > 127; n >>= 7)
-		bytes[size++] = (uint8_t)(n | 128);
-	bytes[size++] = (uint8_t)n;
-	pp_proto_bytes(c, m, bytes, size);
+	if (!bytes) {
+		c->failed = -1;
+		return;
+	}
+	m->bytes = bytes;
+	m->size = (size_t)(pp_write_varint(bytes + m->size, n) - bytes);
 }
 
 void pp_proto_number(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n)

@@ -25,13 +25,25 @@ void pp_pack_text(struct pp_packing *k, const char *text)
 
 void pp_pack_varint(struct pp_packing *k, uint64_t n)
 {
-	uint8_t bytes[10];
-	size_t size = 0;
+	uint8_t *bytes = k->failed ? NULL :
+		pp_memory_grow(k->memory, k->bytes, &k->capacity, k->size + PP_VARINT_MOST, 1);
 
-	for (; n > 127; n >>= 7)
-		bytes[size++] = (uint8_t)(n | 128);
-	bytes[size++] = (uint8_t)n;
-	pp_pack_bytes(k, bytes, size);
+	k->failed = !bytes;
+	if (!bytes)
+		return;
+	k->bytes = bytes;
+	k->size = (size_t)(pp_write_varint(bytes + k->size, n) - bytes);
+}
+
+/* Returns how many characters from the first on are written as they are: most. */
+static size_t count_unescaped(struct pd_bytes text)
+{
+	size_t n = 0;
+
+	while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f &&
+	       text.data[n] != '"' && text.data[n] != '\\')
+		n++;
+	return n;
 }
 
 void pp_pack_string(struct pp_packing *k, struct pd_bytes text)
@@ -39,9 +51,14 @@ void pp_pack_string(struct pp_packing *k, struct pd_bytes text)
 	pp_pack_text(k, "\"");
 	while (text.size) {
 		const uint8_t *start = text.data;
-		const uint32_t c = pp_next_character(&text);
+		const size_t unescaped = count_unescaped(text);
 		char escape[16] = "";
+		uint32_t c = ' ';
 
+		if (unescaped)
+			text = (struct pd_bytes){ text.data + unescaped, text.size - unescaped };
+		else
+			c = pp_next_character(&text);
 		if (c == '"' || c == '\\')
 			snprintf(escape, sizeof(escape), "\\%c", (char)c);
 		else if (c >= 0x110000 || (c < 0x100 && pp_is_control(c)))

@@ -12,7 +12,7 @@ static int charge(struct pp_memory *m, size_t count, size_t size, uint64_t *byte
 	return 0;
 }
 
-void *pp_memory_grow(struct pp_memory *m, void *items, size_t *capacity, size_t need, size_t size)
+void *pp_memory_move(struct pp_memory *m, void *items, size_t *capacity, size_t need, size_t size)
 {
 	size_t more = *capacity ? *capacity * 2 : 64;
 	uint64_t bytes;
