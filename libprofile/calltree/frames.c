@@ -95,7 +95,7 @@ static uint8_t kind_in(struct pp_frames *f, struct pp_memory *m, const struct pd
 	return f->kinds[image->index] - 1;
 }
 
-uint32_t pp_frames_add_site(struct pp_frames *f, struct pp_memory *m, const struct pd_history *h,
+static uint32_t add_address(struct pp_frames *f, struct pp_memory *m, const struct pd_history *h,
 			    int32_t pid, const struct pd_location *at)
 {
 	const struct pd_image *image = pd_history_image(h, at->image);
@@ -134,7 +134,7 @@ uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 	    k->image == at->image && k->pid == pid && k->cpumode == at->cpumode &&
 	    k->why == at->why && k->flags == at->flags)
 		return k->frame - 1;
-	frame = pp_frames_add_site(f, m, h, pid, at);
+	frame = add_address(f, m, h, pid, at);
 	if (k && frame != PP_NONE)
 		*k = (struct pp_lately){ at->addr, at->file_offset, at->image, pid,
 					 at->cpumode, at->why, at->flags, frame + 1 };

@@ -60,10 +60,6 @@ uint32_t pp_frames_add_text(struct pp_frames *f, struct pp_memory *m, enum pp_ki
 uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 			       const struct pd_history *h, int32_t pid,
 			       const struct pd_location *at);
-/* The same for an address that the caller keeps with its frame: it is not looked for among those
- * that were added lately. */
-uint32_t pp_frames_add_site(struct pp_frames *f, struct pp_memory *m, const struct pd_history *h,
-			    int32_t pid, const struct pd_location *at);
 
 void pp_frames_free(struct pp_frames *f, struct pp_memory *m);
 

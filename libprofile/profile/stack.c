@@ -154,8 +154,6 @@ uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
 	const uint64_t key = s->recent ? pp_site_key(&s->recent->mapped, item) : 0;
 	struct pp_site *site = key ? pp_sites_at(&p->recents->sites, key, item->addr) : NULL;
 	const bool is_kernel = item->cpumode == PD_CPUMODE_KERNEL;
-	const int32_t pid = sample->has & PD_HAS_PID ? sample->pid : -1;
-	const struct pd_history *h = p->options.history;
 	uint32_t frame;
 
 	if (site && site->key == key && site->addr == item->addr) {
@@ -164,9 +162,9 @@ uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
 		return site->frame;
 	}
 	if (s->recent)
-		pd_history_locate_address(h, sample, p->recents->state, item);
-	frame = site ? pp_frames_add_site(&p->frames, &p->memory, h, pid, item) :
-		       pp_frames_add_address(&p->frames, &p->memory, h, pid, item);
+		pd_history_locate_address(p->options.history, sample, p->recents->state, item);
+	frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
+				      sample->has & PD_HAS_PID ? sample->pid : -1, item);
 	/* a frame of a process is no other's */
 	if (site && frame != PP_NONE && !(is_kernel && p->frames.items[frame].pid))
 		*site = (struct pp_site){ key, item->addr, item->file_offset, frame, item->image };
