@@ -129,7 +129,7 @@ PROFILE_OBJ := $(call objects,$(PROFILE_SRC) libprofile/page/page.c)
 COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c hash.c map.c thread.c))
-PROFILE_BASE := $(call objects,$(addprefix libdecode/base/,hash.c jsonw.c tempfile.c))
+PROFILE_BASE := $(call objects,$(addprefix libdecode/base/,hash.c jsonw.c tempfile.c thread.c))
 COLUMNS_BASE := $(call objects,$(addprefix libdecode/base/,buf.c hash.c thread.c))
 PYTHON_OBJ := $(call objects,$(PYTHON_SRC))
 EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)

@@ -24,7 +24,7 @@ void pp_flush(struct pp_out *out);
 void pp_put_parts(struct pp_out *out, const char *text, size_t size);
 static inline void pp_put(struct pp_out *out, const char *text, size_t size)
 {
-	if (size >= sizeof(out->buffer) - out->used) {
+	if (out->used + size >= PP_OUT_SIZE) {
 		pp_put_parts(out, text, size);
 		return;
 	}

@@ -327,6 +327,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 	if (is_for_terminal(run))
 		o.columns = run->window.ws_col;
 	o.rows = row_count(run);
+	o.threads = thread_count(run);
 	if (fits_check(&preport, run->in.name, run->profile, &o) != CLI_OK)
 		return CLI_OUTPUT;
 	if (output_truncate(&run->out) != CLI_OK)

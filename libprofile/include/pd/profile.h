@@ -347,6 +347,7 @@ struct pp_write {
 	enum pp_compare compare;	/* PP_TOP, PP_FLAMEGRAPH, with `base` */
 	enum pp_compression compression;
 	enum pp_timeline timeline;	/* PP_CHROME */
+	unsigned int threads;	/* 2 and more: a thread compresses; the bytes are the same */
 };
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
 
