@@ -24,7 +24,7 @@ _SCHEMA = pyarrow.schema([("rule", pyarrow.int32())]
 
 
 def _check(rules):
-    """Raises ValueError at a rule that is no dict, has other fields, or values that are no texts."""
+    """Raises ValueError at a rule that is no dict, or has other fields or values than texts."""
     if not isinstance(rules, list):
         raise ValueError("the rules are no list")
     for number, rule in enumerate(rules):
