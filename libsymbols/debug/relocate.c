@@ -1,14 +1,19 @@
 /* relocate.c - relocations of debug sections: see relocate.h. Only those that compilers use there,
- * which write the address of a symbol and nothing else. */
+ * which write the address of a symbol and nothing else; riscv adds two to what is there, for the
+ * distance between them, as its linker makes code shorter. */
 #include "debug/relocate.h"
 
 #include <string.h>
 
 #define NOWHERE (1ull << 62)	/* above all addresses of an image */
 
+enum how { WRITE, ADD, SUBTRACT };
+
 struct kind {
 	uint16_t machine, type;
 	uint8_t width;		/* bytes; 0: of thread-local variables, which are not looked up */
+	uint8_t how;
+	uint8_t kept;		/* upper bits of a byte that stay */
 };
 
 static const struct kind kinds[] = {
@@ -20,6 +25,15 @@ static const struct kind kinds[] = {
 	{ EM_ARM, R_ARM_ABS32, 4 }, { EM_ARM, R_ARM_TLS_LDO32, 0 },
 	{ EM_S390, R_390_64, 8 }, { EM_S390, R_390_32, 4 },
 	{ EM_PPC64, R_PPC64_ADDR64, 8 }, { EM_PPC64, R_PPC64_ADDR32, 4 },
+	{ EM_RISCV, R_RISCV_64, 8 }, { EM_RISCV, R_RISCV_32, 4 },
+	{ EM_RISCV, R_RISCV_SET32, 4 }, { EM_RISCV, R_RISCV_SET16, 2 },
+	{ EM_RISCV, R_RISCV_SET8, 1 }, { EM_RISCV, R_RISCV_SET6, 1, WRITE, 0xc0 },
+	{ EM_RISCV, R_RISCV_ADD64, 8, ADD }, { EM_RISCV, R_RISCV_SUB64, 8, SUBTRACT },
+	{ EM_RISCV, R_RISCV_ADD32, 4, ADD }, { EM_RISCV, R_RISCV_SUB32, 4, SUBTRACT },
+	{ EM_RISCV, R_RISCV_ADD16, 2, ADD }, { EM_RISCV, R_RISCV_SUB16, 2, SUBTRACT },
+	{ EM_RISCV, R_RISCV_ADD8, 1, ADD }, { EM_RISCV, R_RISCV_SUB8, 1, SUBTRACT },
+	{ EM_RISCV, R_RISCV_SUB6, 1, SUBTRACT, 0xc0 },
+	{ EM_RISCV, R_RISCV_TLS_DTPREL32, 0 }, { EM_RISCV, R_RISCV_TLS_DTPREL64, 0 },
 };
 
 /* A debug section, its relocations, and the symbols that they refer to. */
@@ -71,7 +85,7 @@ static bool apply(const struct relocated *r, const GElf_Rela *rela)
 {
 	const struct kind *kind = find_kind(r->file, GELF_R_TYPE(rela->r_info));
 	const enum pd_swap swap = ps_elf_swap(r->file);
-	uint64_t value;
+	uint64_t value, old;
 	uint8_t *at;
 
 	if (!kind || !kind->width)
@@ -80,8 +94,10 @@ static bool apply(const struct relocated *r, const GElf_Rela *rela)
 	    !get_address(r, GELF_R_SYM(rela->r_info), &value))
 		return false;
 	at = (uint8_t *)r->to->d_buf + rela->r_offset;
-	value += r->has_addends ? (uint64_t)rela->r_addend : pd_load(at, kind->width, swap);
-	pd_store(at, value, kind->width, swap);
+	old = pd_load(at, kind->width, swap);
+	value += r->has_addends ? (uint64_t)rela->r_addend : old;
+	value = kind->how == ADD ? old + value : kind->how == SUBTRACT ? old - value : value;
+	pd_store(at, (old & kind->kept) | (value & ~(uint64_t)kind->kept), kind->width, swap);
 	return true;
 }
 

@@ -303,7 +303,10 @@ def test_functions_of_one_name_have_no_lines(symbols, tmp_path):
 
 
 @pytest.mark.sanitize
-def test_lines_of_aarch64(symbols, tmp_path):
+@pytest.mark.parametrize("machine", [["aarch64"], ["riscv64"], ["riscv64", "-mrelax"],
+                                     ["riscv64", "-mno-relax"]], ids=" ".join)
+def test_lines_of_other_machines(machine, symbols, tmp_path):
+    """Those of riscv have distances as pairs of relocations."""
     if not shutil.which("clang"):
         pytest.skip("no clang here")
     path = tmp_path / "mine.ko"
@@ -311,8 +314,8 @@ def test_lines_of_aarch64(symbols, tmp_path):
 __asm__(".pushsection .note.gnu.build-id, \\"a\\", %note\\n.long 4, 20, 3\\n.asciz \\"GNU\\"\\n"
         ".rept 20\\n.byte 7\\n.endr\\n.popsection");
 """)
-    subprocess.run(["clang", "--target=aarch64-linux-gnu", "-O2", "-g", "-c", "-o", path,
-                    tmp_path / "m.c"], check=True)
+    subprocess.run(["clang", f"--target={machine[0]}-linux-gnu", *machine[1:], "-O2", "-g", "-c",
+                    "-o", path, tmp_path / "m.c"], check=True)
     installed(path, tmp_path / "root")
     _, start, size = section_of(path, "first")
     records = [loaded(path)] + [hit(MODULE + start + i, misc=IN_KERNEL) for i in range(0, size, 4)]
