@@ -464,7 +464,8 @@ def test_wrong_value_in_a_sample(name, path, value, named):
     (b'{"kind":"feature"}', "an object `feature`"),
     (b'{"kind":"record","type":"COMM"}\n{"kind":"file"}', "must precede"),
     (b'\x1f\x8b\x08\x00', "an object"),
-    (b"PERFILE2", "stdin:1: this is perf.data already"), (b"2ELIFREP", "perf.data already"),
+    (b"PERFILE2", "stdin:1: this is perf.data already"),
+    (b"2ELIFREP", "this is perf.data already"),
     (b'\x00' * 100, "an object"),
 ])
 def test_no_json(text, words):
