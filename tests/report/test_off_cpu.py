@@ -332,7 +332,7 @@ def test_wall_time_without_switches_is_told(write):
 @pytest.mark.parametrize("state", ["--off-cpu", "--wall"])
 @pytest.mark.parametrize("form", ["top", "folded", "flamegraph", "pprof", "firefox", "chrome"])
 def test_waits_do_not_depend_on_the_order_of_the_records(tmp_path, form, state):
-    """A recording has those of each CPU one after the other; pp_options.state needs them by time."""
+    """A recording has those of each CPU one after the other; waits need them by time."""
     it = Recording()
     for pid in (10, 11):
         it.task(pid)
