@@ -15,7 +15,7 @@ void pp_flush(struct pp_out *out)
 void pp_put_parts(struct pp_out *out, const char *text, size_t size)
 {
 	while (size) {
-		size_t n = out->used < PP_OUT_SIZE ? PP_OUT_SIZE - out->used : 0;
+		size_t n = PP_OUT_SIZE - out->used;
 
 		if (n > size)
 			n = size;
@@ -23,7 +23,7 @@ void pp_put_parts(struct pp_out *out, const char *text, size_t size)
 		out->used += n;
 		text += n;
 		size -= n;
-		if (out->used >= PP_OUT_SIZE)
+		if (out->used == PP_OUT_SIZE)
 			pp_flush(out);
 	}
 }

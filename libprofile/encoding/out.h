@@ -7,7 +7,7 @@
 
 #include "profile/profile_internal.h"
 
-/* Bytes that are written at once, and that may be after them. */
+/* Bytes of the buffer, and those of them that pp_room() makes free. */
 enum { PP_OUT_SIZE = 1 << 16, PP_OUT_ROOM = 512 };
 
 struct pp_out {
@@ -16,7 +16,7 @@ struct pp_out {
 	struct pd_output to;
 	int error;		/* of the first failure; later writes do nothing */
 	size_t used;
-	char buffer[PP_OUT_SIZE + PP_OUT_ROOM];
+	char buffer[PP_OUT_SIZE];
 };
 
 void pp_flush(struct pp_out *out);
@@ -32,10 +32,11 @@ static inline void pp_put(struct pp_out *out, const char *text, size_t size)
 	out->used += size;
 }
 
-/* Returns where PP_OUT_ROOM bytes can be written, until pp_wrote() or another call. */
+/* Returns where PP_OUT_ROOM bytes can be written, up to pp_wrote(); or fewer by other calls, which
+ * then leave all of them in the buffer. */
 static inline char *pp_room(struct pp_out *out)
 {
-	if (out->used > PP_OUT_SIZE)
+	if (out->used > PP_OUT_SIZE - PP_OUT_ROOM)
 		pp_flush(out);
 	return out->buffer + out->used;
 }
