@@ -79,11 +79,23 @@ def test_an_older_database_is_replaced(tmp_path):
 
 def test_a_wrong_input_leaves_an_older_file_alone(tmp_path):
     path = tmp_path / "saved.db"
-    path.write_bytes(b"older")
+    sqlite3.connect(path).executescript("create table older (x)")
+    older = path.read_bytes()
     assert run("--save", path, FIXTURES / "README.md").returncode == 3
-    assert path.read_bytes() == b"older"
+    assert path.read_bytes() == older
     assert run("--save", tmp_path / "new.db", FIXTURES / "README.md").returncode == 3
     assert not (tmp_path / "new.db").exists()
+
+
+def test_a_recording_is_not_replaced(tmp_path):
+    """The name of the database was forgotten, so that the recording has its place."""
+    for name in ("perf.data", "mine.data"):
+        (tmp_path / name).write_bytes(CHAINS.read_bytes())
+    done = run("--save", "mine.data", cwd=tmp_path)
+    assert done.returncode == 4 and b"mine.data: this file is not a SQLite database" in done.stderr
+    assert (tmp_path / "mine.data").read_bytes() == CHAINS.read_bytes()
+    (tmp_path / "mine.data").write_bytes(b"")
+    assert run("--save", "mine.data", cwd=tmp_path).returncode == 0
 
 
 def limit_files():

@@ -514,8 +514,10 @@ static enum cli_exit open_output(struct run *run)
 
 	if (status != CLI_OK || !run->s->save || !save_open(&run->save, run->out.fd))
 		return status;
-	cli_error(&tool, "%s: %s", run->out.name, errno == EINVAL ?
-		  "a database needs a regular file" : strerror(errno));
+	cli_error(&tool, "%s: %s", run->out.name,
+		  errno == EINVAL ? "a database needs a regular file" :
+		  errno == EEXIST ? "this file is not a SQLite database: it is not replaced" :
+		  strerror(errno));
 	return CLI_OUTPUT;
 }
 

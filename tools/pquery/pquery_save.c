@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -174,6 +175,16 @@ static int make_path(sqlite3_vfs *vfs, const char *name, int size, char *out)
 	return SQLITE_OK;
 }
 
+/* The first bytes of every database: https://www.sqlite.org/fileformat2.html. */
+static bool is_database(int fd)
+{
+	static const char magic[16] = "SQLite format 3";
+	char head[sizeof(magic)];
+
+	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+	       memcmp(head, magic, sizeof(magic)) == 0;
+}
+
 int save_open(struct save *s, int output)
 {
 	char path[64];
@@ -186,7 +197,10 @@ int save_open(struct save *s, int output)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", output);
 	s->fd = open(path, O_RDWR | O_CLOEXEC);
-	return s->fd < 0 ? -1 : 0;
+	if (s->fd < 0)
+		return -1;
+	errno = EEXIST;
+	return !st.st_size || is_database(s->fd) ? 0 : -1;
 }
 
 int save_attach(struct save *s, sqlite3 *db)
