@@ -4,7 +4,7 @@ import re
 from known_recording import Recording
 from profiles import preport
 
-SAMPLES = 10_000
+SAMPLES = 20_000
 
 
 def test_each_sample_has_its_line(tmp_path):
@@ -15,7 +15,7 @@ def test_each_sample_has_its_line(tmp_path):
     want = []
     for i in range(SAMPLES):
         time, pid, period = 1_000_000 + 7_777 * i * i, 10 + i * i % 199, 10 ** (i % 12)
-        it.sample(time, pid, period, 0x1000, 0x2010)
+        it.sample(time, pid, period, 0x1000, *[0x2010] * (i * i % 7))
         want.append((pid, f"{time // 10 ** 9}.{time // 1000 % 10 ** 6:06}", period))
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
