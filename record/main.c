@@ -85,7 +85,7 @@ static int read_limits(struct recording *r)
 }
 
 /* Evaluates all options; finds what is wrong before anything is changed. */
-static int prepare(struct recording *r, char *const *command)
+static int prepare_recording(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
 	bool records = !o->print_attr && !o->dry_run;
@@ -249,7 +249,7 @@ static int exit_status(const struct recording *r, int err)
 static int run_recorder(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
-	int err = prepare(r, command);
+	int err = prepare_recording(r, command);
 	long percent = 0;
 	bool finished;
 

@@ -109,7 +109,7 @@ static bool is_unique(const struct pq_module *m, const struct pc_column *c)
 	       strcmp(m->table->name + n, "s") == 0;
 }
 
-static void consider(struct choice *c, int i)
+static void consider_constraint(struct choice *c, int i)
 {
 	const struct sqlite3_index_constraint *of = &c->info->aConstraint[i];
 	const struct pc_column *column = column_at(c->m, of->iColumn);
@@ -191,7 +191,7 @@ static bool wants_groups(sqlite3_index_info *info)
 
 /* Returns whether a row for each record fits into half of the memory. Others are sorted by SQLite,
  * with temporary files. */
-static bool fits(const struct pq_recording *r, uint64_t columns)
+static bool fits_in_memory(const struct pq_recording *r, uint64_t columns)
 {
 	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
 	const unsigned int used = (unsigned int)__builtin_popcountll(columns);
@@ -208,7 +208,8 @@ static void choose_order(struct choice *c)
 	uint64_t terms = 0;
 
 	if (!wants_groups(c->info) || n > PQ_MOST_TERMS || c->key >= 0 || !pq_is_large(c->m) ||
-	    d->names != PQ_TABLES || d->count != 1 || !fits(d->recordings[0], c->info->colUsed))
+	    d->names != PQ_TABLES || d->count != 1 ||
+	    !fits_in_memory(d->recordings[0], c->info->colUsed))
 		return;
 	for (int i = 0; i < n; i++) {
 		const int term = c->info->aOrderBy[i].iColumn;
@@ -235,7 +236,7 @@ int pq_plan_choose(const struct pq_module *m, sqlite3_index_info *info, char **m
 	c.text = sqlite3_str_new(NULL);
 	sqlite3_str_appendf(c.text, "%llx", (unsigned long long)info->colUsed);
 	for (int i = 0; i < info->nConstraint; i++)
-		consider(&c, i);
+		consider_constraint(&c, i);
 	if (c.key >= 0 && !info->aConstraintUsage[c.key].argvIndex)
 		use(&c, c.key);
 	choose_order(&c);

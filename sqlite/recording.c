@@ -11,7 +11,7 @@ enum {
 	RECORDS_OF_ENTRY = 1 << 15,	/* from one entry of the index to the next */
 };
 
-static void report(struct pq_recording *r, const struct pd_error *e)
+static void report_error(struct pq_recording *r, const struct pd_error *e)
 {
 	if (e->severity > PD_NOTE)
 		r->errors++;
@@ -21,7 +21,7 @@ static void report(struct pq_recording *r, const struct pd_error *e)
 
 static void on_error(void *ctx, const struct pd_error *e)
 {
-	report(ctx, e);
+	report_error(ctx, e);
 }
 
 static void show_progress(void *ctx, const struct pd_reader *reader)
@@ -95,14 +95,14 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 		show_progress(r, reader);
 	}
 	if (n < 0)
-		report(r, &e);
+		report_error(r, &e);
 	is_cut = pd_history_seal(r->history, reader, &sealed) && sealed.code == PD_E_LIMIT;
 	pd_history_count(r->history, &counts);
 	if (is_cut || counts.left_out)
-		report(r, &cut);
+		report_error(r, &cut);
 }
 
-static int learn(struct pq_recording *r, struct pd_error *e)
+static int learn_history(struct pq_recording *r, struct pd_error *e)
 {
 	struct pd_reader *reader = open_reader(r, (struct pd_reader_options){
 		.memory_limit = r->input.memory, .on_error = on_error, .ctx = r }, e);
@@ -132,7 +132,7 @@ struct pq_recording *pq_recording_new(const struct pq_input *input, size_t numbe
 	r->base = (sqlite3_int64)number << PQ_BASE_SHIFT;
 	r->start = input->fd < 0 ? 0 : lseek(input->fd, 0, SEEK_CUR);
 	r->name = strdup(input->name);
-	if (r->name && !learn(r, e))
+	if (r->name && !learn_history(r, e))
 		return r;
 	pq_recording_free(r);
 	return NULL;
@@ -232,7 +232,8 @@ int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct
 	/* The first pass has reported it, unless it has happened since. */
 	text = s->get_last_error(s);
 	if (!r->errors)
-		report(r, &(struct pd_error){ .code = PD_E_IO, .severity = PD_DAMAGED,
-					      .text = text ? text : "it can't be read further" });
+		report_error(r, &(struct pd_error){
+			.code = PD_E_IO, .severity = PD_DAMAGED,
+			.text = text ? text : "it can't be read further" });
 	return SQLITE_OK;
 }

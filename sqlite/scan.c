@@ -43,7 +43,7 @@ struct cursor {
 	sqlite3_int64 rowid;
 };
 
-static int fail(struct cursor *c, const struct pd_error *e)
+static int set_message(struct cursor *c, const struct pd_error *e)
 {
 	char text[512];
 
@@ -96,7 +96,7 @@ static int start_pass(struct cursor *c)
 	c->columns = c->plan.columns;
 	return pq_recording_scan(c->recording, &(struct pq_scan){
 		.table = c->module->number, .columns = c->plan.columns,
-		.filter = c->plan.filters ? &filter : NULL }, &c->stream, &e) ? fail(c, &e) :
+		.filter = c->plan.filters ? &filter : NULL }, &c->stream, &e) ? set_message(c, &e) :
 		SQLITE_OK;
 }
 
@@ -154,7 +154,7 @@ static int start_ordered(struct cursor *c)
 	ret = pq_table_read(c->recording, &wanted, &c->kept, &e);
 	if (ret == SQLITE_OK)
 		return start_kept(c);
-	return ret == SQLITE_ERROR ? fail(c, &e) : SQLITE_NOMEM;
+	return ret == SQLITE_ERROR ? set_message(c, &e) : SQLITE_NOMEM;
 }
 
 static int start_recording(struct cursor *c)
@@ -169,7 +169,7 @@ static int start_recording(struct cursor *c)
 	if ((c->plan.has_key && !pq_is_large(c->module)) || scans >= SCANS_BEFORE_KEEPING) {
 		ret = pq_kept_get(r, c->module->number, c->plan.columns, &c->kept, &e);
 		if (ret != SQLITE_OK)
-			return ret == SQLITE_NOMEM ? ret : fail(c, &e);
+			return ret == SQLITE_NOMEM ? ret : set_message(c, &e);
 		if (c->kept)
 			return start_kept(c);
 	}

@@ -18,7 +18,7 @@ void pc_fb_align(struct pd_buf *b, size_t to)
 	put_zeros(b, (to - b->size % to) % to);
 }
 
-static void store(struct pd_buf *b, size_t at, uint64_t value, size_t width)
+static void store_at(struct pd_buf *b, size_t at, uint64_t value, size_t width)
 {
 	if (!b->failed)
 		pc_store_little(b->data + at, value, width);
@@ -32,7 +32,7 @@ void pc_fb_begin(struct pd_buf *b)
 
 void pc_fb_point(struct pd_buf *b, size_t reference, size_t target)
 {
-	store(b, reference, target - reference, 4);
+	store_at(b, reference, target - reference, 4);
 }
 
 size_t pc_fb_table(struct pd_buf *b, const struct pc_fb_field *fields, size_t n, size_t *places)
@@ -60,7 +60,7 @@ size_t pc_fb_table(struct pd_buf *b, const struct pc_fb_field *fields, size_t n,
 	put_zeros(b, size - 4);
 	for (size_t i = 0; i < n; i++) {
 		places[i] = table + offsets[fields[i].id];
-		store(b, places[i], fields[i].value, fields[i].width);
+		store_at(b, places[i], fields[i].value, fields[i].width);
 	}
 	if (is_root)
 		pc_fb_point(b, 0, table);

@@ -100,7 +100,7 @@ int pc_group_writer_begin(struct pc_group_writer *w, const struct pc_group_write
 	return error ? error : w->has_thread ? make_spares(w, o) : 0;
 }
 
-static int exchange(struct pc_group_writer *w, struct pc_batch *b)
+static int exchange_batches(struct pc_group_writer *w, struct pc_batch *b)
 {
 	struct pc_batch *spare = &w->spares[file_of(w, b) - w->files];
 	struct pc_array *arrays = b->arrays;
@@ -123,7 +123,7 @@ int pc_group_writer_add(struct pc_group_writer *w, struct pc_batch *b)
 {
 	if (!file_of(w, b))
 		return 0;
-	return w->has_thread ? exchange(w, b) : write_group(w, b);
+	return w->has_thread ? exchange_batches(w, b) : write_group(w, b);
 }
 
 /* The file of `files` ends last: whoever finds it whole has all of them. */

@@ -76,7 +76,7 @@ static const uint32_t *sort_rows(const struct keys *k, uint32_t *rows, uint32_t 
 
 /* --- columns --- */
 
-static void exchange(struct pd_buf *a, struct pd_buf *b)
+static void swap_buffers(struct pd_buf *a, struct pd_buf *b)
 {
 	const struct pd_buf kept = *a;
 
@@ -105,7 +105,7 @@ static void order_values(struct pc_row_order *o, struct pd_buf *values, size_t w
 		for (size_t i = 0; i < n; i++)
 			to[i] = from[rows[i]];
 	o->values.size = n * width;
-	exchange(&o->values, values);
+	swap_buffers(&o->values, values);
 }
 
 /* The same with the items of lists, or bytes; offsets: where those of each row begin. */
@@ -119,7 +119,7 @@ static void order_items(struct pc_row_order *o, struct pd_buf *values, size_t wi
 
 		pd_buf_append(&o->values, values->data + start, end - start);
 	}
-	exchange(&o->values, values);
+	swap_buffers(&o->values, values);
 }
 
 static void order_offsets(struct pc_row_order *o, struct pd_buf *offsets, const uint32_t *rows,
@@ -134,7 +134,7 @@ static void order_offsets(struct pc_row_order *o, struct pd_buf *offsets, const 
 		end += from[rows[i] + 1] - from[rows[i]];
 		pd_buf_append(&o->values, &end, sizeof(end));
 	}
-	exchange(&o->values, offsets);
+	swap_buffers(&o->values, offsets);
 }
 
 /* Returns whether all rows have the same value, which is none. */

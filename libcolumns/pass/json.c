@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int append(void *ctx, const void *p, size_t n)
+static int append_output(void *ctx, const void *p, size_t n)
 {
 	struct pd_buf *b = ctx;
 
@@ -15,7 +15,7 @@ static struct pd_sink *make_sink(struct pd_buf *b, enum pd_json_parts parts)
 {
 	return pd_sink_new_json(PD_JSON_OPTIONS(.shape = PD_JSON_LINES, .blobs = PD_BLOBS_OMIT,
 						.parts = parts),
-				(struct pd_output){ append, b });
+				(struct pd_output){ append_output, b });
 }
 
 void pc_json_free(struct pc_json *j)

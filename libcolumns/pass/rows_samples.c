@@ -183,7 +183,8 @@ static void note_sample(struct pc_columns *c, const struct pd_fields *f)
 }
 
 /* Returns whether a sample can be added to those before it. */
-static bool fits(struct pc_columns *c, const struct pc_samples *s, const struct pd_fields *f)
+static bool can_join_samples(struct pc_columns *c, const struct pc_samples *s,
+			     const struct pd_fields *f)
 {
 	return !s->is_alone && s->n < PC_MOST_SAMPLES && f->has == s->has &&
 	       s->entries.size < s->entries_limit &&
@@ -222,7 +223,7 @@ size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_
 			continue;
 		if (!s->n)
 			s->is_alone = is_alone(c, &items[i]);
-		else if (!fits(c, s, &items[i]))
+		else if (!can_join_samples(c, s, &items[i]))
 			break;
 		note_sample(c, &items[i]);
 		pc_find_sample(c, s, &items[i]);

@@ -53,7 +53,7 @@ static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
 	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
 }
 
-static size_t locate(struct pc_columns *c, const struct pd_fields *f)
+static size_t locate_addresses(struct pc_columns *c, const struct pd_fields *f)
 {
 	size_t n = find_frames(c, f), more;
 	struct pd_location *stack;
@@ -122,7 +122,7 @@ static void find_entries(struct pc_columns *c, struct pc_samples *s, const struc
 	static const struct pd_numbers none = { .width = sizeof(uint64_t) };
 	const bool has_chain = f->has & PD_HAS_CALLCHAIN;
 	const struct pd_numbers *chain = has_chain ? &f->callchain : &none;
-	const size_t n = locate(c, f), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
+	const size_t n = locate_addresses(c, f), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
 	const struct pd_location *below = ip ? c->stack + 1 : c->stack;	/* NULL: no stack yet */
 	struct pc_entry *first, *to;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int grow(struct pd_array *a, uint64_t least)
+static int grow_array(struct pd_array *a, uint64_t least)
 {
 	uint64_t room = (uint64_t)a->room + a->room / 8 + 16;
 	void *items;
@@ -25,7 +25,7 @@ void *pd_array_add(struct pd_array *a, uint32_t n)
 {
 	uint8_t *items;
 
-	if (n > a->room - a->nr && grow(a, (uint64_t)a->nr + n))
+	if (n > a->room - a->nr && grow_array(a, (uint64_t)a->nr + n))
 		return NULL;
 	items = (uint8_t *)a->items + (size_t)a->nr * a->width;
 	memset(items, 0, (size_t)n * a->width);
@@ -36,7 +36,7 @@ void *pd_array_add(struct pd_array *a, uint32_t n)
 void *pd_array_reset(struct pd_array *a, uint32_t n)
 {
 	a->nr = 0;
-	if (n > a->room && grow(a, n))
+	if (n > a->room && grow_array(a, n))
 		return NULL;
 	a->nr = n;
 	return a->items;

@@ -11,7 +11,7 @@ static void flush_output(struct pd_pretty *p)
 	p->used = 0;
 }
 
-static void append(struct pd_pretty *p, const char *text, size_t n)
+static void append_bytes(struct pd_pretty *p, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (p->used == sizeof(p->buffer))
@@ -23,10 +23,10 @@ static void append(struct pd_pretty *p, const char *text, size_t n)
 
 static void new_line(struct pd_pretty *p)
 {
-	append(p, "\n", 1);
+	append_bytes(p, "\n", 1);
 	p->column = 0;
 	for (unsigned int i = 0; i < p->depth; i++)
-		append(p, "  ", 2);
+		append_bytes(p, "  ", 2);
 }
 
 static void add_char(struct pd_pretty *p, char c);
@@ -40,7 +40,7 @@ static void break_held(struct pd_pretty *p)
 	memcpy(again, p->held, n);
 	p->nr_held = p->held_depth = 0;
 	p->state = PD_PRETTY_OUTSIDE;
-	append(p, again, 1);
+	append_bytes(p, again, 1);
 	p->depth++;
 	new_line(p);
 	for (size_t i = 1; i < n; i++)
@@ -49,7 +49,7 @@ static void break_held(struct pd_pretty *p)
 
 static void end_held(struct pd_pretty *p)
 {
-	append(p, p->held, p->nr_held);
+	append_bytes(p, p->held, p->nr_held);
 	p->nr_held = 0;
 	if (!p->depth)
 		new_line(p);
@@ -77,15 +77,15 @@ static void add_broken(struct pd_pretty *p, char c, bool outside)
 	} else if (outside && (c == '}' || c == ']')) {
 		p->depth--;
 		new_line(p);
-		append(p, &c, 1);
+		append_bytes(p, &c, 1);
 		if (!p->depth)
 			new_line(p);
 	} else {
-		append(p, &c, 1);
+		append_bytes(p, &c, 1);
 		if (outside && c == ',')
 			new_line(p);
 		else if (outside && c == ':')
-			append(p, " ", 1);
+			append_bytes(p, " ", 1);
 	}
 }
 

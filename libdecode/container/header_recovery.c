@@ -16,7 +16,7 @@ struct file {
 	bool recovered;
 };
 
-static bool fits(const struct file *f, uint64_t offset, uint64_t size)
+static bool is_in_file(const struct file *f, uint64_t offset, uint64_t size)
 {
 	return offset <= f->size && size <= f->size - offset;
 }
@@ -25,11 +25,12 @@ static bool load_bytes(const struct file *f, uint64_t offset, uint8_t *p, size_t
 {
 	struct pd_error ignored;
 
-	return fits(f, offset, n) &&
+	return is_in_file(f, offset, n) &&
 	       pd_source_pread(f->source, offset, p, n, &ignored) == (int64_t)n;
 }
 
-static void replace(struct file *f, const char *field, uint64_t at, uint64_t *number, uint64_t with)
+static void replace_number(struct file *f, const char *field, uint64_t at, uint64_t *number,
+			   uint64_t with)
 {
 	f->report->error(f->report->ctx, &(struct pd_error){
 		.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header", .field = field,
@@ -60,7 +61,7 @@ static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint
 	const uint64_t own = attr_at(f, offset);
 
 	return own && stride >= own + PD_SECTION_SIZE && stride <= ATTR_MAX && size &&
-	       size % stride == 0 && fits(f, offset, size);
+	       size % stride == 0 && is_in_file(f, offset, size);
 }
 
 static void recover_attrs(struct file *f, struct pd_header_numbers *h)
@@ -72,13 +73,13 @@ static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 	if (!h->attrs.size || attrs_fit(f, h->attrs.offset, h->attrs.size, h->attr_size))
 		return;
 	if (attrs_fit(f, h->attrs.offset, h->attrs.size, stride))
-		replace(f, "attr_size", 16, &h->attr_size, stride);
+		replace_number(f, "attr_size", 16, &h->attr_size, stride);
 	else if (h->data.offset >= h->attrs.size &&
 		 attrs_fit(f, before, h->attrs.size, h->attr_size))
-		replace(f, "attrs.offset", 24, &h->attrs.offset, before);
+		replace_number(f, "attrs.offset", 24, &h->attrs.offset, before);
 	else if (h->data.offset >= h->attrs.offset &&
 		 attrs_fit(f, h->attrs.offset, between, h->attr_size))
-		replace(f, "attrs.size", 32, &h->attrs.size, between);
+		replace_number(f, "attrs.size", 32, &h->attrs.size, between);
 }
 
 /* --- data --- */
@@ -107,10 +108,10 @@ static void recover_data_offset(struct file *f, struct pd_header_numbers *h)
 	const uint64_t attrs_end = h->attrs.offset + h->attrs.size;
 
 	if (records_at(f, h->data.offset) || attrs_end == h->data.offset ||
-	    !fits(f, h->attrs.offset, h->attrs.size))
+	    !is_in_file(f, h->attrs.offset, h->attrs.size))
 		return;
 	if (records_at(f, attrs_end))
-		replace(f, "data.offset", 40, &h->data.offset, attrs_end);
+		replace_number(f, "data.offset", 40, &h->data.offset, attrs_end);
 }
 
 /* Returns whether the feature table may be here: n sections of the file that follow it. */
@@ -124,7 +125,7 @@ static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
 		const uint64_t at = pd_load64(bytes + i * PD_SECTION_SIZE, f->swap);
 		const uint64_t size = pd_load64(bytes + i * PD_SECTION_SIZE + 8, f->swap);
 
-		if (!fits(f, at, size) || (size && at < offset + n * PD_SECTION_SIZE))
+		if (!is_in_file(f, at, size) || (size && at < offset + n * PD_SECTION_SIZE))
 			return false;
 	}
 	return true;
@@ -142,7 +143,7 @@ static bool table_at(const struct file *f, uint64_t offset, size_t n)
 	first = pd_load64(bytes, f->swap);
 	size = pd_load64(bytes + 8, f->swap);
 	if (first < offset + n * PD_SECTION_SIZE ||
-	    first > offset + PD_FEATURE_BITS * PD_SECTION_SIZE || !fits(f, first, size))
+	    first > offset + PD_FEATURE_BITS * PD_SECTION_SIZE || !is_in_file(f, first, size))
 		return false;
 	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->swap) : first + size;
 	return second == first + size && table_may_be_at(f, offset, n);
@@ -156,7 +157,7 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 	uint64_t from = 0;
 	int64_t filled = 0;
 
-	while (fits(f, offset, PD_SECTION_SIZE)) {
+	while (is_in_file(f, offset, PD_SECTION_SIZE)) {
 		struct pd_error ignored;
 		const uint8_t *p;
 		uint64_t first;
@@ -180,7 +181,7 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 		if (pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type))) {
 			offset += h.size;
 			if (h.type == PD_RECORD_AUXTRACE &&
-			    fits(f, offset, pd_load64(p + 8, f->swap)))
+			    is_in_file(f, offset, pd_load64(p + 8, f->swap)))
 				offset += pd_load64(p + 8, f->swap);
 			continue;
 		}
@@ -199,12 +200,13 @@ static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_
 	uint64_t table;
 
 	if (!nr_features || !h->data.size ||
-	    (fits(f, h->data.offset, h->data.size) &&
+	    (is_in_file(f, h->data.offset, h->data.size) &&
 	     table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) &&
 	    table - h->data.offset != h->data.size)
-		replace(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size, table - h->data.offset);
+		replace_number(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size,
+			       table - h->data.offset);
 }
 
 bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size,

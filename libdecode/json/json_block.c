@@ -64,7 +64,7 @@ static inline size_t count_records(const struct pd_json_block *b)
 	return b->nr_simples + b->nr_items;
 }
 
-static bool fits(const struct pd_json_block *b, size_t size)
+static bool fits_in_block(const struct pd_json_block *b, size_t size)
 {
 	return count_records(b) < PD_JSON_BLOCK_RECORDS &&
 	       (!b->size || b->size + size <= PD_JSON_BLOCK_BYTES);
@@ -98,7 +98,7 @@ int pd_json_block_add(struct pd_json_block *b, const struct pd_record *r)
 	const struct pd_bytes bytes = r->frame.bytes;
 	uint8_t *copy;
 
-	if (!fits(b, bytes.size))
+	if (!fits_in_block(b, bytes.size))
 		return 0;
 	if (reserve_bytes(b, bytes.size))
 		return -1;

@@ -263,7 +263,7 @@ static size_t locate_branches(struct pd_json *j, const struct pd_record *sample,
 }
 
 /* Returns the number of locations, which are in j->resolve; 0 also without memory. */
-static size_t locate(struct pd_json *j, const struct pd_record *r, locate_fn *find)
+static size_t locate_with(struct pd_json *j, const struct pd_record *r, locate_fn *find)
 {
 	struct pd_json_resolve *res = &j->resolve;
 	size_t n = find(j, r, res->locations, res->capacity);
@@ -314,7 +314,7 @@ static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned 
 	size_t n;
 
 	j->resolve.stack_end = "";
-	n = locate(j, r, locate_frames);
+	n = locate_with(j, r, locate_frames);
 	l = j->resolve.locations;
 	if (!n)
 		return;
@@ -340,7 +340,7 @@ static void write_frames(struct pd_json *j, const struct pd_record *r, unsigned 
 /* From and to of each entry of branch_stack, in its order. */
 static void write_branches(struct pd_json *j, const struct pd_record *r, unsigned int cpumode)
 {
-	const size_t n = locate(j, r, locate_branches);
+	const size_t n = locate_with(j, r, locate_branches);
 	const struct pd_location *l = j->resolve.locations;
 
 	if (!n)

@@ -107,7 +107,7 @@ static const struct pd_arch archs[] = {
 	{ "csky*", "csky", 252, 4, csky, ROWS(csky), NULL },
 };
 
-static int matches(const char *row, struct pd_bytes text)
+static int matches_machine(const char *row, struct pd_bytes text)
 {
 	size_t size = strlen(row);
 
@@ -121,7 +121,7 @@ const struct pd_arch *pd_arch_find(struct pd_bytes arch)
 	if (!arch.size)
 		return NULL;
 	for (size_t i = 0; i < ROWS(archs); i++)
-		if (matches(archs[i].text, arch))
+		if (matches_machine(archs[i].text, arch))
 			return &archs[i];
 	return NULL;
 }

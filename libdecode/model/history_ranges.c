@@ -88,18 +88,18 @@ static struct pd_mapped *update(struct pd_mapped *n)
 }
 
 /* Splits by where ranges start: below `key`, and from it on. */
-static void split(struct pd_range_pool *p, struct pd_mapped *n, uint64_t key,
-		  struct pd_mapped **low, struct pd_mapped **high)
+static void split_ranges(struct pd_range_pool *p, struct pd_mapped *n, uint64_t key,
+			 struct pd_mapped **low, struct pd_mapped **high)
 {
 	*low = *high = NULL;
 	n = own(p, n);
 	if (!n)
 		return;
 	if (n->start < key) {
-		split(p, n->right, key, &n->right, high);
+		split_ranges(p, n->right, key, &n->right, high);
 		*low = update(n);
 	} else {
-		split(p, n->left, key, low, &n->left);
+		split_ranges(p, n->left, key, low, &n->left);
 		*high = update(n);
 	}
 }
@@ -167,7 +167,7 @@ static struct pd_mapped *cut_last(struct pd_range_pool *p, struct pd_mapped **se
 
 	if (!last || last->end <= at)
 		return NULL;
-	split(p, *set, last->start, &rest, &whole);
+	split_ranges(p, *set, last->start, &rest, &whole);
 	if (whole && whole->end > end && !(whole->map->map.is & PD_MAP_OPEN))
 		tail = piece_of(p, whole, end, whole->end);
 	if (whole && whole->start < at)
@@ -247,8 +247,8 @@ struct pd_mapped *pd_ranges_map(struct pd_range_pool *p, struct pd_mapped *root,
 
 	if (m->start >= end || is_mapped(find_node(root, m->start), m, end))
 		return root;
-	split(p, root, m->start, &low, &inside);
-	split(p, inside, end, &inside, &high);
+	split_ranges(p, root, m->start, &low, &inside);
+	split_ranges(p, inside, end, &inside, &high);
 	if (m->is & PD_MAP_COPY) {
 		under = last_of(low);
 		if (under && under->end > m->start)

@@ -279,7 +279,7 @@ static bool find_task(const struct pd_history *h, const struct whose *w, struct 
 	return true;
 }
 
-static bool answer(const struct pd_history *h, const struct whose *w, struct pd_task *out)
+static bool fill_in_task(const struct pd_history *h, const struct whose *w, struct pd_task *out)
 {
 	struct pd_task unused = { .pid = 0 };
 	bool is_known;
@@ -300,7 +300,8 @@ bool pd_history_task(const struct pd_history *h, int32_t pid, int32_t tid, int32
 {
 	if (!h || !at)
 		return false;
-	return answer(h, &(struct whose){ .pid = pid, .tid = tid, .cpu = cpu, .at = *at }, out);
+	return fill_in_task(h, &(struct whose){ .pid = pid, .tid = tid, .cpu = cpu, .at = *at },
+			    out);
 }
 
 static int32_t number_or_none(const struct pd_record *r, enum pd_part part, enum pd_hot which)
@@ -322,7 +323,7 @@ bool pd_history_machine_task(const struct pd_history *h, const struct pd_record 
 			   .cpu = number_or_none(r, part_of(r), PD_HOT_CPU) };
 
 	pd_record_moment(r, &w.at);
-	return answer(h, &w, out);
+	return fill_in_task(h, &w, out);
 }
 
 bool pd_history_record_task(const struct pd_history *h, const struct pd_record *r,
@@ -349,7 +350,7 @@ bool pd_history_fields_task(const struct pd_history *h, const struct pd_fields *
 		.at = { f->has & PD_HAS_TIME ? f->time : PD_NO_TIME, f->offset, 0 } };
 	if (at)
 		w.at = *at;
-	return answer(h, &w, out);
+	return fill_in_task(h, &w, out);
 }
 
 size_t pd_history_nr_tasks(const struct pd_history *h)

@@ -342,8 +342,8 @@ static int make_room(struct pd_order *o, size_t size, uint64_t time, struct pd_e
 	return -1;
 }
 
-static struct item *store(struct pd_order *o, size_t size, struct pd_bytes meta,
-			  struct pd_bytes record)
+static struct item *store_item(struct pd_order *o, size_t size, struct pd_bytes meta,
+			       struct pd_bytes record)
 {
 	struct chunk *c = o->current;
 	struct item *item = (void *)((uint8_t *)c->data + c->used);
@@ -390,7 +390,7 @@ int pd_order_push(struct pd_order *o, uint64_t time, struct pd_bytes meta, struc
 	size = sizeof(struct item) + pd_pad8(meta.size) + pd_pad8(record.size);
 	if (make_room(o, size, time, e))
 		return -1;
-	new_entry.at = store(o, size, meta, record);
+	new_entry.at = store_item(o, size, meta, record);
 	o->seq++;
 	if (time <= o->free_to)
 		pd_entry_push(o->late, o->late_count++, new_entry);

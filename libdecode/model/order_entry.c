@@ -43,9 +43,9 @@ static size_t run_end(const struct pd_order_entry *v, size_t i, size_t n)
 	return i;
 }
 
-static void merge(const struct pd_order_entry *a, const struct pd_order_entry *a_end,
-		  const struct pd_order_entry *b, const struct pd_order_entry *b_end,
-		  struct pd_order_entry *to)
+static void merge_runs(const struct pd_order_entry *a, const struct pd_order_entry *a_end,
+		       const struct pd_order_entry *b, const struct pd_order_entry *b_end,
+		       struct pd_order_entry *to)
 {
 	while (a < a_end && b < b_end)
 		*to++ = pd_entry_before(b, a) ? *b++ : *a++;
@@ -71,7 +71,7 @@ struct pd_order_entry *pd_entry_sort(struct pd_order_entry *v, struct pd_order_e
 			size_t middle = i ? run_end(v, i, n) : first;
 			size_t end = middle < n ? run_end(v, middle, n) : n;
 
-			merge(v + i, v + middle, v + middle, v + end, scratch + i);
+			merge_runs(v + i, v + middle, v + middle, v + end, scratch + i);
 			i = end;
 		}
 		v = scratch;

@@ -53,7 +53,7 @@ struct pd_async_writer {
 	struct buffer buffers[BUFFERS];
 };
 
-static int compress(const struct pd_async_writer_work *w, struct pd_bytes records)
+static int compress_piece(const struct pd_async_writer_work *w, struct pd_bytes records)
 {
 	w->watch(w->ctx, records);
 	return pd_compressor_add(w->compressor, records, w->out);
@@ -65,7 +65,7 @@ static int process_piece(const struct pd_async_writer_work *w, const struct piec
 	int err;
 
 	if (p->action == COMPRESS)
-		return compress(w, (struct pd_bytes){ bytes, p->size });
+		return compress_piece(w, (struct pd_bytes){ bytes, p->size });
 	if (p->action == COPY) {
 		w->watch(w->ctx, (struct pd_bytes){ bytes, p->size });
 		return pd_out_append(w->out, bytes, p->size);
@@ -106,7 +106,7 @@ static int compress_borrowed(const struct pd_async_writer_work *w, const struct 
 	while (left.size && !err) {
 		const size_t n = left.size < PD_COMPRESSED_MOST ? left.size : PD_COMPRESSED_MOST;
 
-		err = compress(w, (struct pd_bytes){ left.data, n });
+		err = compress_piece(w, (struct pd_bytes){ left.data, n });
 		if (!err)
 			release_borrowed(&b->lender, n);
 		left.data += n;

@@ -107,7 +107,7 @@ static int compress_record(struct pd_compressor *p, struct pd_bytes *records, st
 	return write_record(p, (struct pd_bytes){ p->payload, to.pos }, out);
 }
 
-static int compress(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
+static int compress_and_write(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
 {
 	int err = 0;
 
@@ -120,7 +120,7 @@ int pd_compressor_add(struct pd_compressor *p, struct pd_bytes records, struct p
 {
 	int err = pd_compressor_flush(p, out);
 
-	return err ? err : compress(p, records, out);
+	return err ? err : compress_and_write(p, records, out);
 }
 
 int pd_compressor_write(struct pd_compressor *p, struct pd_bytes records, struct pd_out *out)
@@ -132,7 +132,7 @@ int pd_compressor_write(struct pd_compressor *p, struct pd_bytes records, struct
 		const size_t n = records.size < room ? records.size : room;
 
 		if (n == PD_COMPRESSED_MOST) {	/* a full input needs no copy */
-			err = compress(p, (struct pd_bytes){ records.data, n }, out);
+			err = compress_and_write(p, (struct pd_bytes){ records.data, n }, out);
 			records.data += n;
 			records.size -= n;
 			continue;
@@ -152,7 +152,7 @@ int pd_compressor_flush(struct pd_compressor *p, struct pd_out *out)
 	const struct pd_bytes records = { p->gathered, p->used };
 
 	p->used = 0;
-	return records.size ? compress(p, records, out) : 0;
+	return records.size ? compress_and_write(p, records, out) : 0;
 }
 
 void pd_compressor_sizes(const struct pd_compressor *p, uint64_t *in, uint64_t *out)

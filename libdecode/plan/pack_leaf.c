@@ -42,7 +42,7 @@ int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s
 	return 0;
 }
 
-static bool fits(const struct pd_op *op, uint64_t v)
+static bool fits_in_width(const struct pd_op *op, uint64_t v)
 {
 	return op->width == 8 || !(v >> (8 * op->width)) || pd_sign_extend(v, op->width) == v;
 }
@@ -66,7 +66,7 @@ int pd_pack_number(struct pd_packer *p, struct pd_pack_scope *s, const struct pd
 				      PD_SWAP_YES : PD_SWAP_NO);
 		pd_buf_free(&bits);
 	}
-	if (!fits(op, v))
+	if (!fits_in_width(op, v))
 		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "too large for this field");
 	if (op->field->show == PD_DEC && v >> 63 &&
 	    pd_node_is_negative(p->v, pd_pack_member(p, s, op->field)))
@@ -271,7 +271,8 @@ int pd_pack_numbers(struct pd_packer *p, const struct pd_pack_scope *s, const st
 		uint64_t v = 0;
 		pd_node item = p->v->item(list, i, &v);
 
-		if ((item && pd_node_number(p->v, item, op->field->names, &v)) || !fits(op, v) ||
+		if ((item && pd_node_number(p->v, item, op->field->names, &v)) ||
+		    !fits_in_width(op, v) ||
 		    (item && op->field->show == PD_DEC && pd_node_is_negative(p->v, item))) {
 			pd_pack_enter(p, op->field->name, 0);
 			pd_pack_enter(p, NULL, i);

@@ -63,7 +63,7 @@ static uint32_t find_registers(struct pd_reader *r)
 	return c.differ || c.registers > PD_STITCH_REGISTERS_MAX ? 0 : (uint32_t)c.registers;
 }
 
-static int fail(struct pd_error *e, enum pd_code code, const char *text)
+static int fail_stitch(struct pd_error *e, enum pd_code code, const char *text)
 {
 	*e = (struct pd_error){ .code = code, .severity = PD_DAMAGED, .text = text };
 	return -1;
@@ -77,10 +77,10 @@ static int start(struct pd_history *h, struct pd_reader *r, uint32_t max_frames,
 	const uint32_t registers = find_registers(r);
 
 	if (!registers)
-		return fail(e, PD_E_ARGUMENT,
-			    "the recording does not state how many branches its CPU keeps");
+		return fail_stitch(e, PD_E_ARGUMENT,
+				   "the recording does not state how many branches its CPU keeps");
 	h->stitcher = pd_stitcher_new(h, registers, max_frames ? max_frames : DEFAULT_CALLS);
-	return h->stitcher ? 0 : fail(e, PD_E_NOMEM, NULL);
+	return h->stitcher ? 0 : fail_stitch(e, PD_E_NOMEM, NULL);
 }
 
 int pd_history_stitch(struct pd_history *h, struct pd_reader *r, uint32_t max_frames,
@@ -99,9 +99,9 @@ int pd_history_stitch(struct pd_history *h, struct pd_reader *r, uint32_t max_fr
 		if (!h->stitcher && start(h, r, max_frames, e))
 			return -1;
 		if (pd_stitcher_add(h->stitcher, record))
-			return fail(e, PD_E_LIMIT,
-				    "the memory limit is too low to stitch all call stacks");
+			return fail_stitch(e, PD_E_LIMIT,
+					   "the memory limit is too low to stitch all call stacks");
 	}
 	return h->stitcher ? 0 :
-		fail(e, PD_E_ARGUMENT, "the recording has no call stacks in branches");
+		fail_stitch(e, PD_E_ARGUMENT, "the recording has no call stacks in branches");
 }

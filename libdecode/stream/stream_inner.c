@@ -40,7 +40,7 @@ static int expand_more(struct pd_stream *s, struct pd_error *e)
 }
 
 /* Decompresses some more. Returns 1, 0 if the payload is used up, or -1 and *e. */
-static int expand(struct pd_stream *s, struct pd_error *e)
+static int expand_input(struct pd_stream *s, struct pd_error *e)
 {
 	const uint64_t made = s->inner_base + s->inner_size, read = pd_source_input_size(s->source);
 
@@ -177,7 +177,7 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 		}
 		if (next != PD_NEXT_END || s->no_more_inner)
 			return next;
-		more = expand(s, e);
+		more = expand_input(s, e);
 		if (more < 0) {
 			s->expanding = false;
 			s->unexpanded += s->outer_size;

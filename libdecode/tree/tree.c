@@ -34,7 +34,7 @@ void pd_tree_free(struct pd_tree *t)
 	free(t);
 }
 
-static void fail(struct pd_tree *t, size_t size)
+static void note_no_memory(struct pd_tree *t, size_t size)
 {
 	const struct pd_budget *b = &t->budget;
 
@@ -47,11 +47,11 @@ char *pd_tree_room(struct pd_tree *t, size_t size)
 	char *room = pd_arena_alloc(&t->texts, size);
 
 	if (!room)
-		fail(t, size);
+		note_no_memory(t, size);
 	return room;
 }
 
-static int grow(struct pd_tree *t)
+static int grow_items(struct pd_tree *t)
 {
 	const size_t now = t->capacity * sizeof(*t->items);
 	const size_t more = now ? 2 * now : FIRST_CAPACITY * sizeof(*t->items);
@@ -60,7 +60,7 @@ static int grow(struct pd_tree *t)
 	if (t->code == PD_OK && now <= SIZE_MAX / 4)
 		items = pd_budget_grow(&t->budget, t->items, now, more);
 	if (!items) {
-		fail(t, more - now);
+		note_no_memory(t, more - now);
 		return -1;
 	}
 	t->items = items;
@@ -72,7 +72,7 @@ struct pd_item *pd_tree_add(struct pd_tree *t, enum pd_item_kind kind, const cha
 {
 	struct pd_item *item = &t->unused;
 
-	if (t->nr < t->capacity || grow(t) == 0) {
+	if (t->nr < t->capacity || grow_items(t) == 0) {
 		if (t->nr)
 			t->items[t->open].count++;
 		item = &t->items[t->nr++];

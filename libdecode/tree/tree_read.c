@@ -148,7 +148,8 @@ static void add_sections(struct pd_tree *t, const struct pd_file_info *f)
 }
 
 /* Returns the tree's own copy of a range of the file, as far as it can be read. */
-static struct pd_bytes load(struct pd_tree *t, struct pd_reader *r, uint64_t offset, uint64_t size)
+static struct pd_bytes load_range(struct pd_tree *t, struct pd_reader *r, uint64_t offset,
+				  uint64_t size)
 {
 	char *room = size <= t->budget.limit ? pd_tree_room(t, (size_t)size) : NULL;
 	int64_t n = 0;
@@ -167,7 +168,7 @@ static void add_gaps(struct pd_tree *t, struct pd_reader *r, const struct pd_fil
 		pd_tree_open(t, PD_ITEM_OBJECT, "");
 		pd_tree_add_number(t, "offset", f->gaps[i].offset, NULL);
 		pd_tree_add_bytes(t, PD_ITEM_BYTES, "data",
-				  load(t, r, f->gaps[i].offset, f->gaps[i].size));
+				  load_range(t, r, f->gaps[i].offset, f->gaps[i].size));
 		pd_tree_close(t);
 	}
 	pd_tree_close(t);
@@ -178,7 +179,7 @@ static void add_event_types(struct pd_tree *t, struct pd_reader *r, const struct
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	struct pd_plan *plan = pd_plan_compile(pd_event_type_fields, &none, &t->budget);
-	struct pd_bytes all = load(t, r, s->offset, s->size);
+	struct pd_bytes all = load_range(t, r, s->offset, s->size);
 
 	pd_tree_open(t, PD_ITEM_ARRAY, "event_types");
 	for (; plan && all.size >= PD_EVENT_TYPE_SIZE; all.data += PD_EVENT_TYPE_SIZE) {

@@ -63,7 +63,7 @@ static uint32_t string_of(struct encoding *c, struct pd_bytes text)
 	return pp_proto_number_of(&c->proto, &c->strings, text);
 }
 
-static uint32_t word(struct encoding *c, const char *text)
+static uint32_t string_of_text(struct encoding *c, const char *text)
 {
 	return string_of(c, pp_bytes(text));
 }
@@ -108,7 +108,7 @@ static void put_attribute(struct encoding *c, const struct attribute *a)
 /* Returns the number of an attribute, which may be new; 0 without memory. */
 static uint32_t attribute_of(struct encoding *c, const char *key, uint32_t text, uint64_t number)
 {
-	const struct attribute a = { word(c, key), text, number };
+	const struct attribute a = { string_of_text(c, key), text, number };
 	struct pp_memory *m = c->proto.memory;
 	const uint64_t mixed = pp_index_hash(&c->attribute_index,
 					     (uint64_t)a.key << 32 | a.text);
@@ -136,7 +136,7 @@ static uint32_t attribute_of(struct encoding *c, const char *key, uint32_t text,
 static void put_one_attribute(struct encoding *c, unsigned int field, const char *key,
 			      const char *text)
 {
-	pp_proto_varint(&c->proto, &c->packed, attribute_of(c, key, word(c, text), 0));
+	pp_proto_varint(&c->proto, &c->packed, attribute_of(c, key, string_of_text(c, text), 0));
 	pp_proto_part(&c->proto, &c->inner, field, &c->packed);
 }
 
@@ -329,9 +329,9 @@ static void put_type(struct encoding *c, struct pp_message *to, unsigned int fie
 	const bool is_count = c->out->o.measure == PP_BY_SAMPLES;
 	const bool is_time = w->is_time && !is_count;
 
-	put_inner(c, TYPE_NAME, word(c, is_count ? "samples" : is_time ?
-				     w->is_off_cpu ? "off_cpu" : "cpu" : w->name));
-	put_inner(c, TYPE_UNIT, word(c, is_time ? "nanoseconds" : "count"));
+	put_inner(c, TYPE_NAME, string_of_text(c, is_count ? "samples" : is_time ?
+					       w->is_off_cpu ? "off_cpu" : "cpu" : w->name));
+	put_inner(c, TYPE_UNIT, string_of_text(c, is_time ? "nanoseconds" : "count"));
 	pp_proto_part(&c->proto, to, field, &c->inner);
 }
 
@@ -361,7 +361,7 @@ static void start_tables(struct encoding *c)
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		end_entry(c, tables[i]);
-	word(c, "");
+	string_of_text(c, "");
 }
 
 static void put_file(struct encoding *c, struct pp_message *file)
@@ -383,7 +383,7 @@ static void put_file(struct encoding *c, struct pp_message *file)
 	pp_proto_free(&c->proto, &scope);
 }
 
-static void encode(struct encoding *c, struct pp_message *file)
+static void encode_profiles(struct encoding *c, struct pp_message *file)
 {
 	const struct pp_profile *p = c->p;
 	struct pp_memory *m = c->proto.memory;
@@ -436,7 +436,7 @@ int pp_write_otlp(struct pp_out *out)
 	if (pp_mappings_start(&c.mappings, p) || !c.samples || !c.functions || !c.stack_of)
 		c.proto.failed = -1;
 	else
-		encode(&c, &file);
+		encode_profiles(&c, &file);
 	pp_put(out, (const char *)file.bytes, c.proto.failed ? 0 : file.size);
 	pp_proto_free(&c.proto, &file);
 	free_encoding(&c);

@@ -50,7 +50,7 @@ static uint32_t string_of(struct encoding *c, struct pd_bytes text)
 	return pp_proto_number_of(&c->proto, &c->strings, text);
 }
 
-static uint32_t word(struct encoding *c, const char *text)
+static uint32_t string_of_text(struct encoding *c, const char *text)
 {
 	return string_of(c, (struct pd_bytes){ (const uint8_t *)text, strlen(text) });
 }
@@ -88,7 +88,7 @@ static void put_mapping(struct encoding *c, size_t i)
 	put_inner(c, MAPPING_LIMIT, m->start + m->len);
 	put_inner(c, MAPPING_OFFSET, m->pgoff);
 	put_inner(c, MAPPING_FILE, string_of(c, pp_strings_at(&p->strings, m->named->image)));
-	put_inner(c, MAPPING_BUILD_ID, word(c, pp_build_id_of(p, m->named, hex)));
+	put_inner(c, MAPPING_BUILD_ID, string_of_text(c, pp_build_id_of(p, m->named, hex)));
 	for (unsigned int has = MAPPING_HAS_FUNCTIONS; has <= MAPPING_HAS_INLINES; has++)
 		put_inner(c, has, m->has_names);
 	end_inner(c, PROFILE_MAPPING);
@@ -153,7 +153,7 @@ static void put_function(struct encoding *c, size_t i)
 
 static void put_label(struct encoding *c, const char *key, uint32_t text, uint64_t number)
 {
-	pp_proto_number(&c->proto, &c->line, LABEL_KEY, word(c, key));
+	pp_proto_number(&c->proto, &c->line, LABEL_KEY, string_of_text(c, key));
 	pp_proto_number(&c->proto, &c->line, LABEL_TEXT, text);
 	pp_proto_number(&c->proto, &c->line, LABEL_NUMBER, number);
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LABEL, &c->line);
@@ -239,7 +239,7 @@ static void put_mode(struct encoding *c, uint32_t stack)
 	const size_t mode = f->kind <= PP_KIND_UNKNOWN ? f->at.cpumode : 0;
 
 	if (mode < sizeof(modes) / sizeof(*modes) && modes[mode])
-		put_label(c, "execution_mode", word(c, modes[mode]), 0);
+		put_label(c, "execution_mode", string_of_text(c, modes[mode]), 0);
 }
 
 /* A stack with its values; `time` is PD_NO_TIME without a label for it. */
@@ -261,7 +261,7 @@ static void put_sample(struct encoding *c, uint32_t stack, uint64_t samples, uin
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LOCATION, &c->packed);
 	put_values(c, column, samples, weight);
 	if (is_base(c))
-		put_label(c, "pprof::base", word(c, "true"), 0);
+		put_label(c, "pprof::base", string_of_text(c, "true"), 0);
 	put_groups(c, stack);
 	if (c->out->o.labels & PP_LABEL_MODE)
 		put_mode(c, stack);
@@ -297,8 +297,8 @@ static void put_samples(struct encoding *c)
 
 static void put_type(struct encoding *c, unsigned int field, const char *name, const char *unit)
 {
-	put_inner(c, TYPE_NAME, word(c, name));
-	put_inner(c, TYPE_UNIT, word(c, unit));
+	put_inner(c, TYPE_NAME, string_of_text(c, name));
+	put_inner(c, TYPE_UNIT, string_of_text(c, unit));
 	end_inner(c, field);
 }
 
@@ -360,14 +360,14 @@ static void put_comments(struct encoding *c)
 			 p->events[i].samples, pp_plural(p->events[i].samples),
 			 w->frequency ? "Hz:" : "period:",
 			 w->frequency ? w->frequency : w->period);
-		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, word(c, text));
+		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, string_of_text(c, text));
 	}
 	snprintf(text, sizeof(text), "lost: %" PRIu64 ", throttled: %" PRIu64 ", cut stacks: %"
 		 PRIu64, counts->lost, counts->throttled, counts->cut);
-	pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, word(c, text));
+	pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, string_of_text(c, text));
 	if (c->out->o.base)
 		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT,
-				word(c, "negative samples: the older recording's"));
+				string_of_text(c, "negative samples: the older recording's"));
 }
 
 static void put_head(struct encoding *c)
@@ -383,7 +383,7 @@ static void put_head(struct encoding *c)
 				p->counts.last - p->counts.first);
 	put_type(c, PROFILE_PERIOD_TYPE, name, w->is_time ? "nanoseconds" : "count");
 	pp_proto_number(&c->proto, &c->file, PROFILE_PERIOD, w->period);
-	pp_proto_number(&c->proto, &c->file, PROFILE_DEFAULT_TYPE, word(c, name));
+	pp_proto_number(&c->proto, &c->file, PROFILE_DEFAULT_TYPE, string_of_text(c, name));
 	put_comments(c);
 }
 
@@ -420,7 +420,7 @@ static void encode_parts(struct encoding *c, struct pp_profile *p)
 
 static void encode_profile(struct encoding *c)
 {
-	word(c, "");
+	string_of_text(c, "");
 	put_types(c);
 	encode_parts(c, c->out->p);
 	if (c->out->o.base)

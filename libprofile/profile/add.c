@@ -15,7 +15,7 @@
 
 enum { BATCH = 256 };
 
-static int fail(const struct pp_profile *p, struct pd_error *e, enum pd_code code)
+static int set_add_error(const struct pp_profile *p, struct pd_error *e, enum pd_code code)
 {
 	*e = pp_tracks_error(&p->tracks);
 	if (e->code != PD_OK)
@@ -363,7 +363,7 @@ int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, st
 	int n = 0;
 
 	if (start_offcpu(p))
-		return fail(p, e, PD_E_LIMIT);
+		return set_add_error(p, e, PD_E_LIMIT);
 	for (; count; count -= (uint64_t)n) {
 		batch.capacity = count < BATCH ? (size_t)count : BATCH;
 		n = pd_reader_next_fields(r, &batch, e);
@@ -372,13 +372,13 @@ int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, st
 		for (int i = 0; i < n; i++) {
 			code = add_item(p, r, &items[i]);
 			if (code != PD_OK)
-				return fail(p, e, code);
+				return set_add_error(p, e, code);
 		}
 		if (p->options.on_progress)
 			p->options.on_progress(p->options.ctx, items[n - 1].offset);
 	}
 	if (pp_offcpu_end(p))
-		return fail(p, e, PD_E_COUNT);
+		return set_add_error(p, e, PD_E_COUNT);
 	p->counts.is_unfinished |= !pd_reader_file(r)->complete;
 	return n < 0 ? -1 : 0;
 }

@@ -190,7 +190,7 @@ static int add_tracks(struct appending *a)
 	return ret ? pp_keep_none(p) : 0;
 }
 
-static enum pd_code append(struct appending *a)
+static enum pd_code append_profile(struct appending *a)
 {
 	const uint64_t limit = a->p->memory.limit;
 	enum pd_code code;
@@ -211,7 +211,7 @@ static enum pd_code append(struct appending *a)
 	return add_tracks(a) ? PD_E_LIMIT : PD_OK;
 }
 
-static int fail(struct pd_error *e, enum pd_code code)
+static int set_append_error(struct pd_error *e, enum pd_code code)
 {
 	*e = (struct pd_error){ .code = code, .severity = PD_FATAL,
 				.text = code == PD_E_COUNT ? PP_TOO_HEAVY : NULL };
@@ -227,10 +227,10 @@ int pp_append(struct pp_profile *p, struct pp_profile *later, struct pd_error *e
 	a.frames = pp_memory_zeroed(m, later->frames.nr, sizeof(*a.frames));
 	a.nodes = pp_memory_zeroed(m, later->tree.nr, sizeof(*a.nodes));
 	if (a.frames && a.nodes)
-		code = append(&a);
+		code = append_profile(&a);
 	pp_memory_free(m, a.frames, later->frames.nr, sizeof(*a.frames));
 	pp_memory_free(m, a.nodes, later->tree.nr, sizeof(*a.nodes));
-	return code == PD_OK ? 0 : fail(e, code);
+	return code == PD_OK ? 0 : set_append_error(e, code);
 }
 
 /* Waits, and what counters in samples have counted, begin in one part and end in another. */

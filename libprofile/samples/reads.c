@@ -48,14 +48,14 @@ static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
 	}
 }
 
-static void enter(void *ctx, const struct pd_field *f)
+static void enter_object(void *ctx, const struct pd_field *f)
 {
 	if (f && strcmp(pd_field_name(f), "read") == 0)
 		((struct taking *)ctx)->is_inside = true;
 }
 
 /* Leaves a member of a group, or the only value. */
-static void leave(void *ctx, const struct pd_field *f)
+static void leave_object(void *ctx, const struct pd_field *f)
 {
 	struct taking *t = ctx;
 
@@ -103,7 +103,7 @@ int pp_reads_take(struct pp_reads *r, struct pp_memory *m, const struct pd_recor
 		  uint64_t id, uint64_t thread)
 {
 	static const struct pd_visitor visitor = { .size = sizeof(visitor), .number = take_number,
-						   .enter = enter, .leave = leave };
+						   .enter = enter_object, .leave = leave_object };
 	struct taking t = { .reads = r, .memory = m, .own_id = id };
 	size_t kept = 0;
 

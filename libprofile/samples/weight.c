@@ -44,13 +44,13 @@ static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
 		facts->max_stack = value;
 }
 
-static void enter(void *ctx, const struct pd_field *f)
+static void enter_object(void *ctx, const struct pd_field *f)
 {
 	(void)f;
 	((struct facts *)ctx)->depth++;
 }
 
-static void leave(void *ctx, const struct pd_field *f)
+static void leave_object(void *ctx, const struct pd_field *f)
 {
 	(void)f;
 	((struct facts *)ctx)->depth--;
@@ -59,7 +59,7 @@ static void leave(void *ctx, const struct pd_field *f)
 void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const struct pd_attr *a)
 {
 	static const struct pd_visitor visitor = { .size = sizeof(visitor), .number = take_number,
-						   .enter = enter, .leave = leave };
+						   .enter = enter_object, .leave = leave_object };
 	struct facts facts = { .type = UINT64_MAX };
 
 	pd_attr_visit(r, a, &visitor, &facts);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int charge(struct pp_memory *m, size_t count, size_t size, uint64_t *bytes)
+static int charge_memory(struct pp_memory *m, size_t count, size_t size, uint64_t *bytes)
 {
 	if (__builtin_mul_overflow((uint64_t)count, (uint64_t)size, bytes) ||
 	    m->used > m->limit || *bytes > m->limit - m->used)
@@ -22,7 +22,7 @@ void *pp_memory_move(struct pp_memory *m, void *items, size_t *capacity, size_t 
 		return items;
 	if (more < need)
 		more = need;
-	if (charge(m, more - *capacity, size, &bytes))
+	if (charge_memory(m, more - *capacity, size, &bytes))
 		return NULL;
 	moved = realloc(items, more * size);
 	if (!moved) {
@@ -38,7 +38,7 @@ void *pp_memory_zeroed(struct pp_memory *m, size_t count, size_t size)
 	uint64_t bytes;
 	void *items;
 
-	if (charge(m, count, size, &bytes))
+	if (charge_memory(m, count, size, &bytes))
 		return NULL;
 	items = calloc(count ? count : 1, size);
 	if (!items)

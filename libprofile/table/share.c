@@ -3,7 +3,7 @@
 
 #include "encoding/out.h"
 
-static bool matches(const struct pp_profile *p, uint32_t node, const char *glob)
+static bool matches_glob(const struct pp_profile *p, uint32_t node, const char *glob)
 {
 	const struct pp_named *f = &p->functions[p->merged[node].function];
 
@@ -30,7 +30,7 @@ double pp_share(const struct pp_profile *p, size_t event, const char *glob, enum
 	all = pp_total(&p->merged[root], by);
 	/* functions below a match do not count again */
 	while (at != PP_NONE) {
-		const bool is_match = matches(p, at, glob);
+		const bool is_match = matches_glob(p, at, glob);
 
 		sum += is_match ? pp_total(&p->merged[at], by) : 0;
 		at = is_match ? next_beside(p, root, at) : pp_next_below(p, root, at);

@@ -18,7 +18,7 @@ enum {
 	BTF_MAGIC = 0xeb9f,
 };
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -118,7 +118,7 @@ static void read_lines(struct ps_bpf *b, struct ps_bpf_program *p, const struct 
 
 	if (line_size < LINE_MIN || address_size < ADDRESS_SIZE)
 		return;
-	n = smaller(lines.size / line_size, addresses.size / address_size);
+	n = smaller_of(lines.size / line_size, addresses.size / address_size);
 	p->lines = n ? pd_arena_alloc(b->arena, n * sizeof(*p->lines)) : NULL;
 	if (!p->lines)
 		return;

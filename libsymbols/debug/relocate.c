@@ -81,7 +81,7 @@ static bool get_address(const struct relocated *r, uint64_t symbol, uint64_t *ou
 	return true;
 }
 
-static bool apply(const struct relocated *r, const GElf_Rela *rela)
+static bool apply_relocation(const struct relocated *r, const GElf_Rela *rela)
 {
 	const struct kind *kind = find_kind(r->file, GELF_R_TYPE(rela->r_info));
 	const enum pd_swap swap = ps_elf_swap(r->file);
@@ -145,7 +145,7 @@ static enum ps_status relocate_section(struct ps_elf *file, const struct ps_sect
 	if (!r.to || !r.to->d_buf)
 		return PS_BAD_FILE;
 	for (int i = 0; get_relocation(&r, i, &rela); i++)
-		if (!apply(&r, &rela))
+		if (!apply_relocation(&r, &rela))
 			return PS_BAD_FILE;
 	return PS_OK;
 }

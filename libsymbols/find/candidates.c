@@ -182,7 +182,7 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 }
 
 /* Returns false if a part is unknown or the path too long. */
-static bool expand(const struct values *v, const char *text, char *out)
+static bool expand_pattern(const struct values *v, const char *text, char *out)
 {
 	size_t used = 0;
 
@@ -248,7 +248,7 @@ bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *wha
 			continue;
 		for (size_t n = 0; n < repeats_of(&patterns[p], &v); n++) {
 			set_turn(&v, n);
-			if (!expand(&v, patterns[p].text, out->path) || i-- > 0)
+			if (!expand_pattern(&v, patterns[p].text, out->path) || i-- > 0)
 				continue;
 			out->place = patterns[p].place;
 			return true;

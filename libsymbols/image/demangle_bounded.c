@@ -27,7 +27,7 @@ static bool is_ascii(const char *text, size_t n)
 	return true;
 }
 
-static void append(const char *text, size_t n, void *ctx)
+static void append_piece(const char *text, size_t n, void *ctx)
 {
 	struct bounded *b = ctx;
 
@@ -77,9 +77,9 @@ size_t ps_demangle_bounded(const char *mangled, char *buf, size_t size)
 
 	if (may_be_endless(mangled) || setjmp(b.full))
 		return 0;
-	if (!rust_demangle_callback(mangled, DMGL_NO_OPTS, append, &b)) {
+	if (!rust_demangle_callback(mangled, DMGL_NO_OPTS, append_piece, &b)) {
 		b.used = 0;
-		if (!cplus_demangle_v3_callback(mangled, DMGL_NO_OPTS, append, &b))
+		if (!cplus_demangle_v3_callback(mangled, DMGL_NO_OPTS, append_piece, &b))
 			return 0;
 	}
 	if (b.is_full)

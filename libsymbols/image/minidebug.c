@@ -6,7 +6,7 @@
 #define DECODER_MEMORY (64u << 20)
 #define STEP 65536
 
-static enum ps_status expand(lzma_stream *z, struct pd_buf *out)
+static enum ps_status expand_section(lzma_stream *z, struct pd_buf *out)
 {
 	for (;;) {
 		uint8_t *room = pd_buf_reserve(out, STEP);
@@ -43,7 +43,7 @@ enum ps_status ps_elf_expand_minidebug(const struct ps_elf *e, struct pd_buf *ou
 		return PS_OVER_LIMIT;
 	z.next_in = in.data;
 	z.avail_in = in.size;
-	status = expand(&z, out);
+	status = expand_section(&z, out);
 	lzma_end(&z);
 	return status;
 }

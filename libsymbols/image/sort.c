@@ -20,7 +20,7 @@ static size_t count_sorted(const struct ps_key *keys, size_t n)
 
 /* Merges the keys before `middle` with the others, both sorted: from the end, since the others
  * are few. */
-static void merge(struct ps_key *keys, size_t middle, size_t n, struct ps_key *scratch)
+static void merge_sorted(struct ps_key *keys, size_t middle, size_t n, struct ps_key *scratch)
 {
 	size_t i = middle, j = n - middle, to = n;
 
@@ -84,7 +84,7 @@ int ps_sort_keys(struct ps_key *keys, size_t n, struct pd_budget *budget)
 	} else {
 		if (count_sorted(keys + sorted, n - sorted) < n - sorted)
 			sort_by_digits(keys + sorted, n - sorted, scratch);
-		merge(keys, sorted, n, scratch);
+		merge_sorted(keys, sorted, n, scratch);
 	}
 	pd_budget_free(budget, scratch, n * sizeof(*keys));
 	return 0;

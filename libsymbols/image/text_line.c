@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static struct pd_bytes split(struct pd_bytes *b, size_t n, size_t gap)
+static struct pd_bytes take_bytes(struct pd_bytes *b, size_t n, size_t gap)
 {
 	const struct pd_bytes head = { b->data, n };
 
@@ -19,7 +19,7 @@ bool ps_take_line(struct pd_bytes *text, struct pd_bytes *line)
 	if (!text->size)
 		return false;
 	end = memchr(text->data, '\n', text->size);
-	*line = split(text, end ? (size_t)(end - text->data) : text->size, end != NULL);
+	*line = take_bytes(text, end ? (size_t)(end - text->data) : text->size, end != NULL);
 	return true;
 }
 

@@ -4,8 +4,8 @@
 #include "session/image_path.h"
 
 /* Assigns a file to the image of its path, if there is only one. */
-static void assign(struct ps_session *s, const struct ps_image_path *images, size_t n,
-		   struct ps_simpleperf_file *f)
+static void assign_file(struct ps_session *s, const struct ps_image_path *images, size_t n,
+			struct ps_simpleperf_file *f)
 {
 	const struct ps_image_path wanted = { .path = f->path };
 	const struct ps_image_path *found = bsearch(&wanted, images, n, sizeof(*images),
@@ -35,7 +35,7 @@ void ps_session_read_device(struct ps_session *s)
 	images = ps_image_paths(s, &n);
 	s->device = pd_budget_alloc(&s->budget, s->nr_images * sizeof(*s->device));
 	for (size_t i = 0; images && s->device && i < s->nr_device_files; i++)
-		assign(s, images, n, &s->device_files[i]);
+		assign_file(s, images, n, &s->device_files[i]);
 	ps_free_image_paths(s, images);
 }
 

@@ -17,8 +17,8 @@ static bool is_of(const struct pd_image *image, const struct ps_bundle_image *gi
 						   image->build_id : none);
 }
 
-static void assign(struct ps_session *s, const struct ps_image_path *images, size_t n,
-		   struct ps_bundle_image *given)
+static void assign_names(struct ps_session *s, const struct ps_image_path *images, size_t n,
+			 struct ps_bundle_image *given)
 {
 	const struct ps_image_path wanted = { .path = given->path, .ino = given->ino };
 	const struct ps_image_path *found;
@@ -47,7 +47,7 @@ void ps_session_read_bundle(struct ps_session *s)
 	images = ps_image_paths(s, &n);
 	s->given = pd_budget_alloc(&s->budget, s->nr_images * sizeof(struct ps_bundle_image *));
 	for (size_t i = 0; given.items && images && s->given && i < given.nr; i++)
-		assign(s, images, n, &given.items[i]);
+		assign_names(s, images, n, &given.items[i]);
 	ps_free_image_paths(s, images);
 }
 

@@ -7,7 +7,8 @@
 #define MEMORY_LIMIT (1ull << 30)
 #define ADDRESS_BITS 48		/* of a key; the rest is the image's index */
 
-static struct ps_session *fail(struct ps_session *s, struct pd_error *e, enum pd_code code)
+static struct ps_session *refuse_session(struct ps_session *s, struct pd_error *e,
+					 enum pd_code code)
 {
 	*e = (struct pd_error){ .code = code, .severity = PD_FATAL };
 	if (code == PD_E_ARGUMENT)
@@ -21,7 +22,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	struct ps_session *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return fail(NULL, e, PD_E_NOMEM);
+		return refuse_session(NULL, e, PD_E_NOMEM);
 	memcpy(&s->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
 	if (s->options.places)
 		memcpy(&s->places, s->options.places, s->options.places->size < sizeof(s->places) ?
@@ -33,12 +34,12 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	pthread_mutex_init(&s->asked_rows.lock, NULL);
 	pthread_cond_init(&s->background.changed, NULL);
 	if (!s->options.history || !s->options.open)
-		return fail(s, e, PD_E_ARGUMENT);
+		return refuse_session(s, e, PD_E_ARGUMENT);
 	s->nr_images = pd_history_nr_images(s->options.history);
 	s->images = pd_budget_alloc(&s->budget, s->nr_images * sizeof(*s->images));
 	if (!s->images) {
 		s->nr_images = 0;
-		return fail(s, e, PD_E_NOMEM);
+		return refuse_session(s, e, PD_E_NOMEM);
 	}
 	ps_session_read_bundle(s);
 	ps_session_read_device(s);

@@ -13,7 +13,8 @@ static const struct ps_prefix *find_prefix(const struct ps_session *s, const cha
 	return NULL;
 }
 
-static const char *replace(struct ps_session *s, const char *path, const struct ps_prefix *prefix)
+static const char *replace_beginning(struct ps_session *s, const char *path,
+				     const struct ps_prefix *prefix)
 {
 	const char *rest = path + strlen(prefix->from);
 	const size_t n = strlen(prefix->to), m = strlen(rest);
@@ -37,7 +38,7 @@ const char *ps_session_source_path(struct ps_session *s, const char *path)
 	out = pd_map_find(&s->source_paths, key);
 	if (out)
 		return out;
-	out = replace(s, path, prefix);
+	out = replace_beginning(s, path, prefix);
 	if (out)
 		pd_map_add(&s->source_paths, key, (void *)(uintptr_t)out);
 	return out;

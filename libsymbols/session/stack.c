@@ -229,7 +229,7 @@ static void find_place(struct ps_session *s, const struct pd_location *l, struct
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void locate(void *ctx, uint64_t address, struct ps_place *out)
+static void locate_address(void *ctx, uint64_t address, struct ps_place *out)
 {
 	struct ps_stack_worker *w = ctx;
 	struct kept_address *k = find_address(w, address);
@@ -268,7 +268,7 @@ static struct ps_copied_stack input_of(struct ps_stack_worker *w,
 		.swap = copied->is_swapped ? PD_SWAP_YES : PD_SWAP_NO,
 		.precise = copied->is_precise,
 		.highest = w->highest,
-		.locate = locate,
+		.locate = locate_address,
 		.ctx = w,
 	};
 }

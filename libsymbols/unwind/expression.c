@@ -59,7 +59,7 @@ struct machine {
 	enum ps_read status;
 };
 
-static void fail(struct machine *m, enum ps_read status)
+static void set_status(struct machine *m, enum ps_read status)
 {
 	if (m->status == PS_READ_OK)
 		m->status = status;
@@ -68,7 +68,7 @@ static void fail(struct machine *m, enum ps_read status)
 static void push(struct machine *m, uint64_t value)
 {
 	if (m->depth == PS_EXPRESSION_STACK)
-		fail(m, PS_READ_UNKNOWN);
+		set_status(m, PS_READ_UNKNOWN);
 	else
 		m->stack[m->depth++] = m->in->word == 4 ? value & UINT32_MAX : value;
 }
@@ -77,7 +77,7 @@ static uint64_t pop(struct machine *m)
 {
 	if (m->depth)
 		return m->stack[--m->depth];
-	fail(m, PS_READ_UNKNOWN);
+	set_status(m, PS_READ_UNKNOWN);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static void pick(struct machine *m, uint64_t distance)
 	if (distance < m->depth)
 		push(m, m->stack[m->depth - 1 - distance]);
 	else
-		fail(m, PS_READ_UNKNOWN);
+		set_status(m, PS_READ_UNKNOWN);
 }
 
 static void push_register(struct machine *m, uint64_t number, uint64_t offset)
@@ -99,10 +99,10 @@ static void push_register(struct machine *m, uint64_t number, uint64_t offset)
 	if (status == PS_READ_OK)
 		push(m, value + offset);
 	else
-		fail(m, status);
+		set_status(m, status);
 }
 
-static void load(struct machine *m, unsigned int width)
+static void push_from_memory(struct machine *m, unsigned int width)
 {
 	uint64_t value = 0;
 	const enum ps_read status = m->in->memory(m->in->ctx, pop(m), width, &value);
@@ -110,7 +110,7 @@ static void load(struct machine *m, unsigned int width)
 	if (status == PS_READ_OK)
 		push(m, value);
 	else
-		fail(m, status);
+		set_status(m, status);
 }
 
 static int64_t as_signed(const struct machine *m, uint64_t v)
@@ -178,13 +178,13 @@ static bool run_unary_op(struct machine *m, const struct ps_op *op)
 		push(m, pop(m) + op->number);
 		return true;
 	case DW_OP_deref:
-		load(m, m->in->word);
+		push_from_memory(m, m->in->word);
 		return true;
 	case DW_OP_deref_size:
 		if (op->number == 1 || op->number == 2 || op->number == 4 || op->number == 8)
-			load(m, (unsigned int)op->number);
+			push_from_memory(m, (unsigned int)op->number);
 		else
-			fail(m, PS_READ_UNKNOWN);
+			set_status(m, PS_READ_UNKNOWN);
 		return true;
 	default:
 		return false;
@@ -205,7 +205,7 @@ static uint64_t divide(struct machine *m, int64_t a, int64_t b)
 		return -(uint64_t)a;
 	if (b)
 		return (uint64_t)(a / b);
-	fail(m, PS_READ_UNKNOWN);
+	set_status(m, PS_READ_UNKNOWN);
 	return 0;
 }
 
@@ -213,7 +213,7 @@ static uint64_t modulo(struct machine *m, uint64_t a, uint64_t b)
 {
 	if (b)
 		return a % b;
-	fail(m, PS_READ_UNKNOWN);
+	set_status(m, PS_READ_UNKNOWN);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ static void run_binary_op(struct machine *m, const struct ps_op *op)
 	if (compute(m, op->atom, a, b, &result))
 		push(m, result);
 	else
-		fail(m, PS_READ_UNKNOWN);
+		set_status(m, PS_READ_UNKNOWN);
 }
 
 /* Constants, registers, jumps. */
@@ -276,7 +276,7 @@ static void run_other_op(struct machine *m, const struct ps_op *op)
 	else if (op->atom == DW_OP_skip || (op->atom == DW_OP_bra && pop(m)))
 		m->next = op->number;
 	else if (op->atom != DW_OP_bra && op->atom != DW_OP_nop && op->atom != DW_OP_stack_value)
-		fail(m, PS_READ_UNKNOWN);
+		set_status(m, PS_READ_UNKNOWN);
 }
 
 enum ps_read ps_expression_run(const struct ps_op *ops, size_t n,
@@ -288,7 +288,7 @@ enum ps_read ps_expression_run(const struct ps_op *ops, size_t n,
 		const struct ps_op *op = &ops[m.next++];
 
 		if (step == PS_MAX_STEPS)
-			fail(&m, PS_READ_UNKNOWN);
+			set_status(&m, PS_READ_UNKNOWN);
 		else if (is_binary(op->atom))
 			run_binary_op(&m, op);
 		else if (!run_stack_op(&m, op) && !run_unary_op(&m, op))

@@ -57,7 +57,7 @@ static bool read_unless_replaced(const struct request *r, const char *path, stru
 	return found;
 }
 
-static void serve(void *arg, int socket, int file)
+static void serve_build_ids(void *arg, int socket, int file)
 {
 	struct buildid_reader *reader = arg;
 	struct request *r = &reader->request;
@@ -112,8 +112,8 @@ static void set_request(struct request *r, const struct buildid_place *place)
 	snprintf(r->paths[1], sizeof(r->paths[1]), "%s", place->paths[1] ? place->paths[1] : "");
 }
 
-static enum file_answer ask(struct buildid_reader *r, const struct deadline *deadline,
-			    struct buildid *out)
+static enum file_answer ask_process(struct buildid_reader *r, const struct deadline *deadline,
+				    struct buildid *out)
 {
 	const struct deadline soon = deadline_within(deadline, FILE_MS);
 
@@ -130,10 +130,10 @@ enum buildid_result buildid_read(struct buildid_reader *r, const struct buildid_
 	out->size = 0;
 	if (is_device_silent(r, place))
 		return BUILDID_SILENT;
-	if (r->process.socket < 0 && !file_process_start(&r->process, serve, r, -1))
+	if (r->process.socket < 0 && !file_process_start(&r->process, serve_build_ids, r, -1))
 		return BUILDID_UNREAD;
 	set_request(&r->request, place);
-	answer = ask(r, deadline, out);
+	answer = ask_process(r, deadline, out);
 	if (answer == FILE_ANSWERED && out->size <= BUILDID_MAX)
 		return out->size ? BUILDID_FOUND : BUILDID_ABSENT;
 	out->size = 0;

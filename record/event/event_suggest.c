@@ -21,7 +21,7 @@ struct suggestion {
 };
 
 /* Suggests `name` if `compared` is more similar than the best so far. */
-static void consider(struct suggestion *s, const char *compared, const char *name)
+static void consider_name(struct suggestion *s, const char *compared, const char *name)
 {
 	size_t distance = cli_distance(compared, s->wanted, s->size);
 
@@ -41,12 +41,12 @@ static void consider_symbols(struct suggestion *s)
 	char name[48];
 
 	for (size_t i = 0; i < n; i++) {
-		consider(s, symbols[i].name, symbols[i].name);
+		consider_name(s, symbols[i].name, symbols[i].name);
 		if (symbols[i].alias)
-			consider(s, symbols[i].alias, symbols[i].alias);
+			consider_name(s, symbols[i].alias, symbols[i].alias);
 	}
 	for (size_t i = 0; event_cache_name(i, name, sizeof(name)); i++)
-		consider(s, name, name);
+		consider_name(s, name, name);
 }
 
 static int is_entry(const struct dirent *d)
@@ -66,7 +66,7 @@ static void consider_system(struct suggestion *s, int events, const char *system
 		int size = snprintf(name, sizeof(name), "%s:%s", system, names[i]->d_name);
 
 		if (size < (int)sizeof(name))
-			consider(s, colon ? name : names[i]->d_name, name);
+			consider_name(s, colon ? name : names[i]->d_name, name);
 		free(names[i]);
 	}
 	if (n >= 0)

@@ -9,7 +9,7 @@
 /* Names are looked up for about a second: a larger copy would not be read to its end. */
 #define COPY_MOST (4ull << 30)
 
-static int fail(struct symbols_file *s, const struct logger *log, const char *what)
+static int log_failure(struct symbols_file *s, const struct logger *log, const char *what)
 {
 	s->failed = true;
 	return log_error(log, CLI_OUTPUT, "%s: %s", what, strerror(errno));
@@ -29,7 +29,7 @@ static int open_output(struct symbols_file *s, const struct logger *log)
 		return log_error(log, CLI_USAGE, "'--symbols-file' must name a file, which '%s' "
 				 "is not", s->path);
 	if (sudo_user(&uid, &gid) && fchown(s->out.main.fd, uid, gid))
-		return fail(s, log, s->path);
+		return log_failure(s, log, s->path);
 	return 0;
 }
 
@@ -45,7 +45,7 @@ int symbols_file_open(struct symbols_file *s, const char *path, const struct log
 	fd = atomic_output_scratch(log->tool);
 	s->copy = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (!s->copy)
-		return fail(s, log, "a temporary file (TMPDIR)");
+		return log_failure(s, log, "a temporary file (TMPDIR)");
 	s->header = pd_writer_open_fd(fd, PD_WRITER_OPTIONS(.mode = PD_MODE_PIPE,
 							    .by = PD_WRITE_BY_CALLER), &e);
 	return s->header ? 0 : log_error(log, CLI_OUTPUT, "out of memory");
@@ -99,7 +99,7 @@ void symbols_file_write(struct symbols_file *s, struct pd_bytes section, const s
 	if (!section.size)
 		log_at(log, LOG_ERROR, "%s: not written, there are no names", s->path);
 	else if (!write_all(s->out.main.fd, section))
-		fail(s, log, s->path);
+		log_failure(s, log, s->path);
 	else
 		s->failed = atomic_output_commit(&s->out) != CLI_OK;
 }

@@ -83,7 +83,7 @@ const char *cli_spelling(const struct cli_option *o, char *buf, size_t size)
 
 enum { NAME_MAX_LENGTH = 100 };
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -105,7 +105,7 @@ size_t cli_distance(const char *name, const char *given, size_t length)
 			size_t change = corner + (name[i] != given[j]);
 
 			corner = row[j + 1];
-			row[j + 1] = smaller(change, smaller(row[j], row[j + 1]) + 1);
+			row[j + 1] = smaller_of(change, smaller_of(row[j], row[j + 1]) + 1);
 		}
 	}
 	return row[length];

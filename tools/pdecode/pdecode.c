@@ -357,7 +357,7 @@ static int set_filter(struct run *run)
 }
 
 /* Makes what the second pass needs: the history, and the sink. */
-static enum cli_exit prepare(struct run *run)
+static enum cli_exit prepare_second_pass(struct run *run)
 {
 	const struct pd_reader_options o = reader_options(run);
 	enum cli_exit status = is_live(run) ? history_begin(&pdecode, &o, &run->history) :
@@ -390,7 +390,7 @@ static enum cli_exit decode(void *ctx)
 
 	if (access_of(run->s) == PD_MAP_OWN)
 		sigbus_watch();
-	status = prepare(run);
+	status = prepare_second_pass(run);
 	if (status == CLI_OK) {
 		reader = open_reader(run);
 		status = reader ? decode_reader(run, reader) : CLI_INPUT;

@@ -81,7 +81,7 @@ enum cli_exit column_check(const struct cli_tool *tool, const struct column_sett
 	return CLI_OK;
 }
 
-static void apply(const struct column_settings *s, struct pc_options *o)
+static void set_options(const struct column_settings *s, struct pc_options *o)
 {
 	char name[64];
 
@@ -103,7 +103,7 @@ enum cli_exit column_write_ddl(const struct cli_tool *tool, const struct column_
 		status = output_truncate(&out);
 	if (status != CLI_OK)
 		return status;
-	apply(s, &o);
+	set_options(s, &o);
 	pc_write_ddl((enum pc_dialect)find_engine(s->ddl), &o,
 		     (struct pd_output){ output_write, &out });
 	return output_close(&out, CLI_OK);
@@ -116,7 +116,7 @@ struct pc_columns *column_make(const struct cli_tool *tool, const struct column_
 	struct pc_columns *c;
 	struct pd_error e;
 
-	apply(s, &options);
+	set_options(s, &options);
 	c = pc_new(&options, &e);
 	if (!c)
 		cli_error(tool, "out of memory");

@@ -455,7 +455,7 @@ static bool is_output_valid(enum cli_exit status)
 }
 
 /* Runs in the sandbox. */
-static enum cli_exit encode(void *ctx)
+static enum cli_exit encode_input(void *ctx)
 {
 	const struct work *w = ctx;
 	const size_t memory = w->s->memory ? w->s->memory : DEFAULT_MEMORY;
@@ -493,7 +493,7 @@ static enum cli_exit encode(void *ctx)
 static enum cli_exit encode_directory(void *ctx)
 {
 	const struct work *w = ctx;
-	const enum cli_exit status = encode(ctx);
+	const enum cli_exit status = encode_input(ctx);
 	enum cli_exit kept = CLI_OK;
 
 	if (is_output_valid(status))
@@ -525,7 +525,7 @@ static enum cli_exit encode_into(struct atomic_output *out, struct work *w)
 		return status;
 	}
 	status = sandbox_run(&sandbox, out->main.path ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
-			     encode, w);
+			     encode_input, w);
 	kept = is_output_valid(status) ? atomic_output_commit(out) : CLI_OK;
 	return kept == CLI_OK ? status : kept;
 }

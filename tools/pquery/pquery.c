@@ -187,7 +187,7 @@ static void before_rows(void *ctx)
 		progress_clear(&run->progress);
 }
 
-static enum cli_exit fail(const struct input *in, const struct pd_error *e)
+static enum cli_exit print_error(const struct input *in, const struct pd_error *e)
 {
 	char text[512];
 
@@ -353,7 +353,7 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 	progress_start(&run->progress, 0);
 	r = pq_database_add(&run->database, &input, &e);
 	if (!r)
-		return fail(in, &e);
+		return print_error(in, &e);
 	return run->s->has_names ?
 		query_names_open(&run->names, &tool, &run->s->symbols, in, r) : CLI_OK;
 }
@@ -432,7 +432,7 @@ static enum cli_exit save_tables(struct run *run)
 	return CLI_OUTPUT;
 }
 
-static enum cli_exit answer(struct run *run)
+static enum cli_exit run_queries(struct run *run)
 {
 	const struct prompt prompt = { &tool, &run->out, run_sql, run };
 
@@ -459,7 +459,7 @@ static enum cli_exit query(void *ctx)
 	if (status == CLI_OK)
 		status = output_truncate(&run->out);
 	if (status == CLI_OK)
-		status = answer(run);
+		status = run_queries(run);
 	if (run->nr_inputs && sigbus_lost_bytes(&e))
 		on_error(run, run->nr_inputs == 1 ? run->inputs->name : "an input", &e);
 	if (status == CLI_OK && run->errors.nr)

@@ -176,7 +176,7 @@ static bool is_blank(const char *text)
 	return !text[strspn(text, " \t\r\n;")];
 }
 
-static enum cli_exit append(const struct prompt *p, struct input_text *t, const char *line)
+static enum cli_exit append_line(const struct prompt *p, struct input_text *t, const char *line)
 {
 	const size_t n = strlen(line);
 	char *more = realloc(t->text, t->size + n + 1);
@@ -227,7 +227,7 @@ static enum cli_exit take_line(const struct prompt *p, struct input_text *t, con
 
 	if (command)
 		return prompt_command(p, command);
-	status = append(p, t, line);
+	status = append_line(p, t, line);
 	if (status != CLI_OK || !sqlite3_complete(t->text))
 		return status;
 	return run_text(p, t);

@@ -24,7 +24,7 @@ static struct save *save_of(sqlite3_file *file)
 	return ((struct saved_file *)file)->save;
 }
 
-static int fail(struct save *s, int code)
+static int keep_errno(struct save *s, int code)
 {
 	if (!s->error)
 		s->error = errno;
@@ -48,7 +48,7 @@ static int read_file(sqlite3_file *file, void *to, int size, sqlite3_int64 offse
 	while (used < wanted && n) {
 		n = pread(s->fd, (char *)to + used, wanted - used, offset + (off_t)used);
 		if (n < 0 && errno != EINTR)
-			return fail(s, SQLITE_IOERR_READ);
+			return keep_errno(s, SQLITE_IOERR_READ);
 		used += n > 0 ? (size_t)n : 0;
 	}
 	if (used == wanted)
@@ -67,7 +67,7 @@ static int write_file(sqlite3_file *file, const void *from, int size, sqlite3_in
 					 offset + (off_t)used);
 
 		if (n < 0 && errno != EINTR)
-			return fail(s, errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
+			return keep_errno(s, errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
 		used += n > 0 ? (size_t)n : 0;
 	}
 	return SQLITE_OK;
@@ -77,7 +77,7 @@ static int truncate_file(sqlite3_file *file, sqlite3_int64 size)
 {
 	struct save *s = save_of(file);
 
-	return ftruncate(s->fd, size) ? fail(s, SQLITE_IOERR_TRUNCATE) : SQLITE_OK;
+	return ftruncate(s->fd, size) ? keep_errno(s, SQLITE_IOERR_TRUNCATE) : SQLITE_OK;
 }
 
 static int sync_file(sqlite3_file *file, int flags)
@@ -93,7 +93,7 @@ static int measure_file(sqlite3_file *file, sqlite3_int64 *size)
 	struct stat st;
 
 	if (fstat(s->fd, &st))
-		return fail(s, SQLITE_IOERR_FSTAT);
+		return keep_errno(s, SQLITE_IOERR_FSTAT);
 	*size = st.st_size;
 	return SQLITE_OK;
 }

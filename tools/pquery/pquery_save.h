@@ -11,7 +11,7 @@ struct save {
 };
 
 /* Opens the file of `output` for reading, too: SQLite reads what it has written. Returns 0, or
- * -1 and errno: EINVAL if it is no regular file, EEXIST if it has something else than a database. */
+ * -1 and errno: EINVAL if it is no regular file, EEXIST if it is not empty and no database. */
 int save_open(struct save *s, int output);
 
 /* Creates the database `saved` in the file. Must be called after all other initialization of `db`

@@ -59,7 +59,7 @@ static bool is_disk_full(const struct pd_error *e)
 	       (e->have == ENOSPC || e->have == EDQUOT || e->have == EFBIG);
 }
 
-static enum cli_exit fail(struct run *run, const struct pd_error *e)
+static enum cli_exit print_error(struct run *run, const struct pd_error *e)
 {
 	char text[512];
 
@@ -190,10 +190,11 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	if (status != CLI_OK)
 		return status;
 	if (set_symbol_filter(run))
-		return fail(run, &(struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL });
+		return print_error(run, &(struct pd_error){ .code = PD_E_NOMEM,
+							    .severity = PD_FATAL });
 	run->profile = pp_new(o, &e);
 	if (!run->profile)
-		return fail(run, &e);
+		return print_error(run, &e);
 	start_progress(run, reader);
 	ret = take_samples(run, reader, o, &e);
 	progress_end(&run->progress);
@@ -201,7 +202,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		if (run->out.error)
 			return CLI_OUTPUT;
 		if (e.code == PD_E_LIMIT || is_disk_full(&e))
-			return fail(run, &e);
+			return print_error(run, &e);
 		on_error(run, &e);
 	}
 	if (sigbus_lost_bytes(&e))
@@ -243,7 +244,7 @@ static enum cli_exit read_samples(struct run *run)
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);
 	if (!reader)
-		return fail(run, &e);
+		return print_error(run, &e);
 	status = add_samples(run, reader);
 	pd_reader_free(reader);
 	return status;
@@ -334,7 +335,7 @@ static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 		return CLI_OUTPUT;
 	ret = pp_write(run->profile, &o, (struct pd_output){ output_write, &run->out });
 	if (ret && !run->out.error)
-		return fail(run, &(struct pd_error){ .code = PD_E_LIMIT });
+		return print_error(run, &(struct pd_error){ .code = PD_E_LIMIT });
 	return check_whole(run, finish_output(run, status));
 }
 
@@ -384,7 +385,7 @@ static enum cli_exit check_merged(const struct run *run)
 	return CLI_OK;
 }
 
-static enum cli_exit load(struct run *run)
+static enum cli_exit load_samples(struct run *run)
 {
 	const struct choices *c = &run->choices;
 	const struct pp_shape shape = choices_shape(c);
@@ -400,7 +401,7 @@ static enum cli_exit load(struct run *run)
 	if (c->format->is_script)
 		return status;
 	if (pp_merge(run->profile, &shape, &e))
-		return fail(run, &e);
+		return print_error(run, &e);
 	empty = check_merged(run);
 	return empty == CLI_OK ? status : empty;
 }
@@ -413,16 +414,16 @@ static bool is_above(const struct run *run)
 }
 
 /* Runs in the sandbox: files with names come from the opener. */
-static enum cli_exit report(void *ctx)
+static enum cli_exit write_report(void *ctx)
 {
 	struct run *run = ctx;
-	enum cli_exit base = run->base ? load(run->base) : CLI_OK, status;
+	enum cli_exit base = run->base ? load_samples(run->base) : CLI_OK, status;
 
 	if (base > CLI_ERRORS)
 		return base;
 	if (run->choices.format->is_script && output_truncate(&run->out) != CLI_OK)
 		return CLI_OUTPUT;
-	status = load(run);
+	status = load_samples(run);
 	if (status > CLI_ERRORS)
 		return status;
 	if (run->choices.format->is_script)
@@ -466,7 +467,7 @@ static enum cli_exit report_input(struct run *run)
 		return status;
 	sigbus_watch();
 	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
-			   report, run);
+			   write_report, run);
 }
 
 static void close_run(struct run *run)
@@ -482,7 +483,7 @@ static void close_run(struct run *run)
 }
 
 /* Evaluates the options and opens the files. */
-static enum cli_exit prepare(struct run *run)
+static enum cli_exit prepare_run(struct run *run)
 {
 	enum cli_exit status = choices_make(&run->choices);
 
@@ -532,7 +533,7 @@ int main(int argc, char **argv)
 	if (!s.output && (s.open || isatty(STDOUT_FILENO)))
 		s.output = format_file(run.choices.format, run.in.path, file);
 	if (status == CLI_OK)
-		status = prepare(&run);
+		status = prepare_run(&run);
 	s.symbols.lines = s.lines || table_has_lines(&run.choices.table);
 	s.symbols.no_inline = !s.inlines && !s.symbols.lines;
 	if (status == CLI_OK) {

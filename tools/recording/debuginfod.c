@@ -81,7 +81,7 @@ static int check_progress(struct debuginfod_client *c, long done, long total)
 	return asking->has_stalled || is_asker_gone(asking);
 }
 
-static bool load(struct debuginfod *d)
+static bool load_library(struct debuginfod *d)
 {
 	set_progress_fn *set_progress = NULL;
 	begin_fn *begin = NULL;
@@ -130,7 +130,7 @@ static bool parse_request(const char *request, struct file *out)
 }
 
 /* Returns a descriptor, or a negative errno. */
-static int ask(struct debuginfod *d, const struct file *file)
+static int ask_servers(struct debuginfod *d, const struct file *file)
 {
 	find_fn *find = NULL;
 	char *path = NULL;
@@ -168,11 +168,11 @@ int debuginfod_get(struct debuginfod *d, const char *request)
 
 	if (!d->tool || d->is_over || !parse_request(request, &file))
 		return -1;
-	if (!d->client && !load(d)) {
+	if (!d->client && !load_library(d)) {
 		d->is_over = true;
 		return -1;
 	}
-	fd = ask(d, &file);
+	fd = ask_servers(d, &file);
 	if (fd >= 0)
 		return fd;
 	note_failure(d, -fd);

@@ -68,8 +68,8 @@ static const struct pd_error too_large = {
 	.code = PD_E_LIMIT, .severity = PD_DAMAGED,
 	.text = "more tasks and maps than --memory allows: some names and images are missing" };
 
-static void learn(const struct input *in, const struct pd_reader_options *o, struct pd_history *h,
-		  struct pd_index *index, struct pd_error *cut)
+static void learn_input(const struct input *in, const struct pd_reader_options *o,
+			struct pd_history *h, struct pd_index *index, struct pd_error *cut)
 {
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_error e, sealed;
@@ -141,7 +141,7 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 		cli_error(tool, "out of memory");
 		return CLI_OUTPUT;
 	}
-	learn(in, &quiet, *out, index, cut);
+	learn_input(in, &quiet, *out, index, cut);
 	return seek_to(tool, in, at);
 }
 

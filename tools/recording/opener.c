@@ -258,7 +258,7 @@ static void send_file(int socket, int fd)
 }
 
 /* Until the other end is closed. */
-static _Noreturn void serve(struct opener *o, int socket)
+static _Noreturn void serve_files(struct opener *o, int socket)
 {
 	struct request r;
 	ssize_t n;
@@ -289,7 +289,7 @@ int opener_start(struct opener *o)
 		signal(SIGINT, SIG_IGN);	/* it ends with the other process */
 		close(ends[0]);
 		o->servers.asker = ends[1];
-		serve(o, ends[1]);
+		serve_files(o, ends[1]);
 	}
 	close(ends[1]);
 	if (child < 0) {

@@ -10,7 +10,7 @@
 
 enum { MOST = 1 << 28 };	/* bytes that precord writes */
 
-static enum cli_exit report(const struct cli_tool *tool, const char *path, const char *why)
+static enum cli_exit refuse_file(const struct cli_tool *tool, const char *path, const char *why)
 {
 	cli_error(tool, "%s: %s", path, why);
 	return CLI_INPUT;
@@ -23,18 +23,18 @@ static enum cli_exit read_bytes(const struct cli_tool *tool, const char *path, F
 	uint8_t *bytes;
 
 	if (fstat(fileno(file), &st))
-		return report(tool, path, strerror(errno));
+		return refuse_file(tool, path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || !st.st_size || st.st_size > MOST)
-		return report(tool, path, SYMBOLS_FILE_UNKNOWN);
+		return refuse_file(tool, path, SYMBOLS_FILE_UNKNOWN);
 	bytes = malloc((size_t)st.st_size);
 	if (!bytes)
-		return report(tool, path, strerror(ENOMEM));
+		return refuse_file(tool, path, strerror(ENOMEM));
 	*out = (struct pd_bytes){ bytes, fread(bytes, 1, (size_t)st.st_size, file) };
 	if (!ferror(file))
 		return CLI_OK;
 	free(bytes);
 	*out = (struct pd_bytes){ NULL, 0 };
-	return report(tool, path, strerror(errno));
+	return refuse_file(tool, path, strerror(errno));
 }
 
 enum cli_exit symbols_file_read(const struct cli_tool *tool, const char *path, struct pd_bytes *out)
@@ -43,7 +43,7 @@ enum cli_exit symbols_file_read(const struct cli_tool *tool, const char *path, s
 	enum cli_exit status;
 
 	if (!file)
-		return report(tool, path, strerror(errno));
+		return refuse_file(tool, path, strerror(errno));
 	status = read_bytes(tool, path, file, out);
 	fclose(file);
 	return status;
