@@ -7,7 +7,8 @@ import pytest
 
 from conftest import ROOT
 
-TOPS = ("libdecode", "libsymbols", "libprofile", "libcolumns", "sqlite", "python", "tools", "record")
+TOPS = ("libdecode", "libsymbols", "libprofile", "libcolumns", "sqlite", "python", "tools",
+        "record")
 STATIC = re.compile(r"^static [^=;()]*?\b(\w+)\(", flags=re.M)
 
 
