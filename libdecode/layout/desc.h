@@ -312,6 +312,9 @@ struct pd_record_desc {
 	const struct pd_name *misc;	/* misc flags of this type */
 	const struct pd_stray_misc *stray;
 	bool cpumode;			/* the low bits of misc are a cpumode */
+	/* The kernel states a size that counts sample_id more than once, and writes it once: after
+	 * it, the record has old bytes of the buffer. */
+	bool oversized;
 	bool opaque;			/* the layout is unknown: `body` */
 	bool compressed;		/* `data` is part of the zstd stream of records */
 };

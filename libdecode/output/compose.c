@@ -152,6 +152,16 @@ static uint16_t layout_misc(const struct pd_values *v, const struct pd_compose_r
 	return r->misc;
 }
 
+static int append_hex(const struct pd_values *v, pd_node n, const char *path, struct pd_buf *out,
+		      struct pd_pack_error *e)
+{
+	if (v->type(n) == PD_NODE_BYTES)
+		pd_buf_append(out, v->text(n).data, v->text(n).size);
+	else if (v->type(n) != PD_NODE_TEXT || pd_unhex(v->text(n), out))
+		return fail_at(e, PD_E_ARGUMENT, path, "expected an even number of hex digits");
+	return 0;
+}
+
 static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf *out,
 		       struct pd_pack_error *e)
 {
@@ -167,6 +177,34 @@ static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf 
 	return 0;
 }
 
+/* Returns the size of `trailing` if it follows sample_id, in a record that the kernel wrote too
+ * large. In all others it precedes sample_id, which is `trailer` bytes. */
+static size_t size_after_trailer(const struct pd_values *v, const struct pd_compose_record *r,
+				 pd_node fields, size_t trailer)
+{
+	const struct pd_record_desc *d = pd_record_desc(r->type);
+	const pd_node trailing = v->member(fields, "trailing");
+	const size_t size = trailing ? pd_pack_blob_size(v, trailing) : 0;
+
+	return d && d->oversized && trailer && size % trailer == 0 ? size : 0;
+}
+
+static int pack_trailer(const struct pd_compose_record *r, struct pd_pack how, struct pd_buf *out,
+			struct pd_pack_error *e)
+{
+	static const char *const nothing[] = { NULL };
+
+	how.size = r->attr->trailer_size;
+	how.feature = NULL;
+	how.also = nothing;
+	if (pd_pack(r->attr->trailer, r->sample_id, &how, out, e)) {
+		memmove(e->path + 10, e->path, sizeof(e->path) - 11);
+		memcpy(e->path, "sample_id.", 10);
+		return -1;
+	}
+	return 0;
+}
+
 int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 		      const struct pd_compose_record *r, pd_node fields,
 		      struct pd_buf *out, struct pd_pack_error *e)
@@ -178,9 +216,9 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 		"kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut", "misc",
 		"cpumode", "misc_flags", "attr_index", "event", "sample_id", "trailing", "data",
 		NULL };
-	static const char *const nothing[] = { NULL };
 	struct pd_pack how = { .values = v, .swap = s->swap,
 			       .misc = layout_misc(v, r, fields), .size = PD_SIZE_OPEN,
+			       .after = size_after_trailer(v, r, fields, trailer),
 			       .feature = pack_nested_feature, .ctx = &nested, .also = common };
 	const struct pd_plan *plan = record_plan(s, r);
 	uint8_t header[HEADER];
@@ -188,23 +226,17 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 
 	*e = (struct pd_pack_error){ .code = PD_OK };
 	if (whole != PD_SIZE_OPEN) {
-		if (whole < HEADER + trailer)
+		if (whole < HEADER + trailer + how.after)
 			return fail_at(e, PD_E_SIZE, "size", "too small for these fields; omit it");
-		how.size = whole - HEADER - trailer;
+		how.size = whole - HEADER - trailer - how.after;
 	}
 	pd_buf_append(out, (const uint8_t[HEADER]){ 0 }, HEADER);
 	if (!plan ? pack_opaque(v, fields, out, e) : pd_pack(plan, fields, &how, out, e))
 		return -1;
-	if (trailer) {
-		how.size = trailer;
-		how.feature = NULL;
-		how.also = nothing;
-		if (pd_pack(r->attr->trailer, r->sample_id, &how, out, e)) {
-			memmove(e->path + 10, e->path, sizeof(e->path) - 11);
-			memcpy(e->path, "sample_id.", 10);
-			return -1;
-		}
-	}
+	if (trailer && pack_trailer(r, how, out, e))
+		return -1;
+	if (how.after && append_hex(v, v->member(fields, "trailing"), "trailing", out, e))
+		return -1;
 	size = r->size == PD_SIZE_OPEN ? out->size - from : r->size;
 	if (size > UINT16_MAX && r->size == PD_SIZE_OPEN)
 		return fail_at(e, PD_E_SIZE, "", "the record would be larger than 65535 bytes");
@@ -233,16 +265,6 @@ int pd_feature_of_name(const char *name)
 		return -1;
 	id = strtoul(name + 8, &end, 10);
 	return *end == '\0' && id < PD_FEATURE_BITS ? (int)id : -1;
-}
-
-static int append_hex(const struct pd_values *v, pd_node n, const char *path, struct pd_buf *out,
-		      struct pd_pack_error *e)
-{
-	if (v->type(n) == PD_NODE_BYTES)
-		pd_buf_append(out, v->text(n).data, v->text(n).size);
-	else if (v->type(n) != PD_NODE_TEXT || pd_unhex(v->text(n), out))
-		return fail_at(e, PD_E_ARGUMENT, path, "expected an even number of hex digits");
-	return 0;
 }
 
 int pd_compose_feature(struct pd_session *s, const struct pd_values *v, const char *name,

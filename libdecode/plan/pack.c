@@ -246,8 +246,8 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	const size_t end = how->size == PD_SIZE_OPEN ? PD_SIZE_OPEN : p->base + how->size;
 	struct pd_packed_object o;
 	struct pd_pack_scope s = { .in = &o };
-	pd_node trailing = p->v->member(object, "trailing");
-	const size_t left = trailing ? pd_pack_blob_size(p, trailing) : 0;
+	pd_node trailing = how->after ? NULL : p->v->member(object, "trailing");
+	const size_t left = trailing ? pd_pack_blob_size(p->v, trailing) : 0;
 	int err;
 
 	p->fields_end = trailing && end != PD_SIZE_OPEN && left <= how->size ? end - left :

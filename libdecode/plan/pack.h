@@ -25,6 +25,7 @@ struct pd_pack {
 	enum pd_swap swap;
 	uint64_t misc;
 	size_t size;			/* required size of the body, or PD_SIZE_OPEN */
+	size_t after;			/* size of `trailing` if it is not of the body, or 0 */
 	pd_pack_feature_fn *feature;
 	void *ctx;
 	const char *const *also;	/* members allowed in addition to the plan's; NULL: any */
@@ -40,6 +41,9 @@ int pd_packer_fail(struct pd_packer *p, enum pd_code code, const char *text);
 
 /* Appends the bytes of hex digits. Returns -1 if the text is not hex. */
 int pd_unhex(struct pd_bytes text, struct pd_buf *out);
+
+/* Returns the number of bytes of a node, hex text or bytes; 0 if it is neither. */
+size_t pd_pack_blob_size(const struct pd_values *v, pd_node n);
 
 /* Returns whether the number is given as negative. */
 bool pd_node_is_negative(const struct pd_values *v, pd_node n);

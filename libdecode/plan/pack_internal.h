@@ -52,10 +52,8 @@ int pd_pack_enter(struct pd_packer *p, const char *name, size_t index);
 
 void pd_pack_store(struct pd_packer *p, uint64_t v, unsigned int width);
 
-/* Appends the bytes of a node, hex text or bytes; returns -1 if it is neither. The second returns
- * their number. */
+/* Appends the bytes of a node, hex text or bytes; returns -1 if it is neither. */
 int pd_pack_append_blob(struct pd_packer *p, pd_node n);
-size_t pd_pack_blob_size(struct pd_packer *p, pd_node n);
 
 /* Returns the member `name` + `suffix`, or NULL. */
 pd_node pd_pack_suffixed(struct pd_packer *p, pd_node object, const char *name, const char *suffix);

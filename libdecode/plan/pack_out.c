@@ -82,13 +82,13 @@ int pd_pack_append_blob(struct pd_packer *p, pd_node n)
 	return p->v->type(n) == PD_NODE_TEXT ? pd_unhex(p->v->text(n), p->out) : -1;
 }
 
-size_t pd_pack_blob_size(struct pd_packer *p, pd_node n)
+size_t pd_pack_blob_size(const struct pd_values *v, pd_node n)
 {
-	switch (p->v->type(n)) {
+	switch (v->type(n)) {
 	case PD_NODE_BYTES:
-		return p->v->text(n).size;
+		return v->text(n).size;
 	case PD_NODE_TEXT:
-		return p->v->text(n).size / 2;
+		return v->text(n).size / 2;
 	default:
 		return 0;
 	}

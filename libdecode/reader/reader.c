@@ -297,7 +297,7 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 		struct pd_error e = { .code = PD_E_TRAILING, .severity = PD_NOTE,
 			.offset = rec->frame.offset,
 			.record_type = rec->frame.type, .record = rec->frame.desc->name,
-			.have = rec->body.size - rec->extent.end };
+			.have = pd_record_trailing(rec).size };
 
 		pd_reader_report_in_file(r, &e, rec->file);
 	}

@@ -112,7 +112,7 @@ static inline bool pd_reader_has_batch(struct pd_reader *r)
 static inline bool pd_reader_is_unremarkable(const struct pd_record *r)
 {
 	return r->frame.state != PD_FRAME_CUT && r->error.code == PD_OK &&
-	       (!r->plan || r->extent.end == r->body.size);
+	       (!r->plan || !pd_record_trailing(r).size);
 }
 
 #endif

@@ -392,20 +392,67 @@ bool pd_session_sample_time(const struct pd_session *s, const struct pd_attr *a,
 	return op && read_id_at(record, PD_RECORD_HEADER_SIZE + op->offset, s->swap, time);
 }
 
-bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type,
+/* Returns where the record's fields end by themselves, or PD_NO_OFFSET if they don't match. */
+static size_t fields_end(struct pd_session *s, const struct pd_record_desc *d,
+			 struct pd_bytes record)
+{
+	const struct pd_bytes body = { record.data + PD_RECORD_HEADER_SIZE,
+				       record.size - PD_RECORD_HEADER_SIZE };
+	const struct pd_plan *plan = pd_session_body_plan(s, d);
+	struct pd_extent_of extent;
+
+	if (!plan)
+		return PD_NO_OFFSET;
+	pd_measure(plan, body, 0, s->swap, PD_TEXT_ALIGNED, &extent);
+	return extent.code == PD_OK ? PD_RECORD_HEADER_SIZE + extent.end : PD_NO_OFFSET;
+}
+
+/* Returns whether the record has a sample_id of one of the events at that offset. */
+static bool has_sample_id(const struct pd_session *s, const struct pd_attr *a,
+			  struct pd_bytes record, size_t at)
+{
+	const struct pd_bytes trailer = { record.data + at, a->trailer_size };
+	uint64_t id;
+
+	if (a->trailer_id_at == PD_NO_OFFSET || !s->ids.used)
+		return !pd_all_zero(trailer);
+	return read_id_at(trailer, a->trailer_size - a->trailer_id_at, s->swap, &id) &&
+	       pd_session_by_id(s, id);
+}
+
+size_t pd_session_trailer_at(struct pd_session *s, const struct pd_attr *a, uint32_t type,
+			     struct pd_bytes record)
+{
+	const struct pd_record_desc *d = pd_record_desc(type);
+	size_t last, at;
+
+	if (record.size < PD_RECORD_HEADER_SIZE + a->trailer_size)
+		return PD_NO_OFFSET;
+	last = record.size - a->trailer_size;
+	if (!d || !d->oversized || !a->trailer_size)
+		return last;
+	at = fields_end(s, d, record);
+	return at < last && (last - at) % a->trailer_size == 0 && has_sample_id(s, a, record, at) ?
+		       at : last;
+}
+
+bool pd_session_id_of(struct pd_session *s, const struct pd_attr *a, uint32_t type,
 		      struct pd_bytes record, uint64_t *id)
 {
+	size_t trailer;
+
 	if (type == PD_RECORD_SAMPLE)
 		return read_id_at(record, a->sample_id_at, s->swap, id);
-	if (a->trailer_id_at == PD_NO_OFFSET ||
-	    record.size < PD_RECORD_HEADER_SIZE + a->trailer_size)
+	if (a->trailer_id_at == PD_NO_OFFSET)
 		return false;
-	return read_id_at(record, record.size - a->trailer_id_at, s->swap, id);
+	trailer = pd_session_trailer_at(s, a, type, record);
+	return trailer != PD_NO_OFFSET &&
+	       read_id_at(record, trailer + a->trailer_size - a->trailer_id_at, s->swap, id);
 }
 
 /* Finds the event of a record if events place their ids differently: the one whose id is where that
  * event places it. There are few ways to place ids. */
-static struct pd_attr *find_by_place(const struct pd_session *s, uint32_t type,
+static struct pd_attr *find_by_place(struct pd_session *s, uint32_t type,
 				     struct pd_bytes record)
 {
 	for (size_t i = 0; i < s->nr_places; i++) {
@@ -421,7 +468,7 @@ static struct pd_attr *find_by_place(const struct pd_session *s, uint32_t type,
 	return NULL;
 }
 
-enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, struct pd_bytes record,
+enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out)
 {
 	struct pd_attr *first = s->nr_attrs ? s->attrs[0] : NULL, *found = NULL;

@@ -142,12 +142,17 @@ enum pd_found {
 };
 
 /* Finds the event of a kernel record. */
-enum pd_found pd_session_attr_of(const struct pd_session *s, uint32_t type, struct pd_bytes record,
+enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out);
+
+/* Returns the offset of sample_id in a record of the event, or PD_NO_OFFSET if the record is too
+ * short. That is the record's end, except in types that kernels write too large. */
+size_t pd_session_trailer_at(struct pd_session *s, const struct pd_attr *a, uint32_t type,
+			     struct pd_bytes record);
 
 /* Reads what is where the event places its id in a record. Returns false if the record is too short
  * or the event has no ids in records. */
-bool pd_session_id_of(const struct pd_session *s, const struct pd_attr *a, uint32_t type,
+bool pd_session_id_of(struct pd_session *s, const struct pd_attr *a, uint32_t type,
 		      struct pd_bytes record, uint64_t *id);
 
 /* Gets the time of a sample; its first bytes are enough. */

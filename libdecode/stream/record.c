@@ -24,12 +24,21 @@ static inline void measure_body(struct pd_record *r, enum pd_text_end text_end)
 		pd_measure(r->plan, r->body, r->frame.misc, r->session->swap, text_end, &r->extent);
 }
 
-/* Splits the last `size` bytes off the body. */
-static void split_trailer(struct pd_record *r, const struct pd_plan *trailer, size_t size)
+/* Ends the body at the event's sample_id, which is at that offset of the record. */
+static void split_trailer(struct pd_record *r, const struct pd_attr *a, size_t at)
 {
-	r->body.size -= size;
-	r->trailer = trailer;
-	r->trailer_bytes = (struct pd_bytes){ r->body.data + r->body.size, size };
+	r->body.size = at - PD_RECORD_HEADER_SIZE;
+	r->trailer = a->trailer;
+	r->trailer_bytes = (struct pd_bytes){ r->body.data + r->body.size, a->trailer_size };
+}
+
+/* Returns whether bytes between the fields and sample_id have the size of bytes after it. Such a
+ * record is shown without a sample_id, so that the JSON has one meaning. */
+static bool is_ambiguous(const struct pd_record *r)
+{
+	const size_t between = r->body.size - r->extent.end;
+
+	return r->frame.desc->oversized && between && between % r->trailer_bytes.size == 0;
 }
 
 /* Records that perf synthesized for what existed before the recording may lack the trailer that the
@@ -43,9 +52,10 @@ static void measure_with_trailer(struct pd_record *r, const struct pd_attr *a)
 		measure_body(r, PD_TEXT_TO_END);
 		return;
 	}
-	split_trailer(r, a->trailer, a->trailer_size);
+	split_trailer(r, a,
+		      pd_session_trailer_at(r->session, a, r->frame.type, r->frame.bytes));
 	measure_body(r, PD_TEXT_TO_END);
-	if (r->extent.code == PD_OK)
+	if (r->extent.code == PD_OK && !is_ambiguous(r))
 		return;
 	r->body = whole;
 	r->trailer = NULL;
@@ -64,7 +74,7 @@ static void measure_with_optional_trailer(struct pd_record *r)
 		measure_body(r, PD_TEXT_ALIGNED);
 		if (r->extent.code == PD_OK && r->body.size - r->extent.end == a->trailer_size &&
 		    !pd_all_zero(pd_record_trailing(r)))
-			split_trailer(r, a->trailer, a->trailer_size);
+			split_trailer(r, a, r->frame.bytes.size - a->trailer_size);
 	}
 	measure_body(r, PD_TEXT_TO_END);
 }
@@ -220,7 +230,7 @@ static size_t end_of_fields(const struct pd_record *r)
 	struct pd_extent_of own;
 
 	if (!r->plan || r->frame.state != PD_FRAME_WHOLE || r->extent.code != PD_OK ||
-	    (r->extent.end == r->body.size && r->plan->list->size != PD_VARIABLE))
+	    (!pd_record_trailing(r).size && r->plan->list->size != PD_VARIABLE))
 		return 0;
 	pd_measure(r->plan, after_header(r), r->frame.misc, r->session->swap, PD_TEXT_ALIGNED,
 		   &own);

@@ -53,9 +53,17 @@ static inline bool pd_record_hot_time(const struct pd_record *r, uint64_t *time)
 /* Visits sample_id as pd_record_visit() does; the record must have one. */
 void pd_record_visit_trailer(const struct pd_record *r, const struct pd_visitor *v, void *ctx);
 
-/* Returns the bytes of the body after the last known field. */
+/* Returns the bytes that are of no field: of the body, after the last known field, or of a record
+ * that the kernel wrote too large, after sample_id. */
 static inline struct pd_bytes pd_record_trailing(const struct pd_record *r)
 {
+	const struct pd_bytes whole = r->frame.bytes;
+	size_t own;
+
+	if (r->trailer && r->extent.end == r->body.size) {
+		own = PD_RECORD_HEADER_SIZE + r->body.size + r->trailer_bytes.size;
+		return (struct pd_bytes){ whole.data + own, whole.size - own };
+	}
 	return (struct pd_bytes){ r->body.data + r->extent.end, r->body.size - r->extent.end };
 }
 

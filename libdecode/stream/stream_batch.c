@@ -45,7 +45,7 @@ static inline bool fills_body(const struct pd_plan *plan, struct pd_bytes body, 
 	       extent.variant == 0;
 }
 
-static inline const struct pd_attr *find_event(const struct pd_session *s, uint32_t type,
+static inline const struct pd_attr *find_event(struct pd_session *s, uint32_t type,
 					       struct pd_bytes record)
 {
 	struct pd_attr *a;

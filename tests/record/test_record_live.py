@@ -179,6 +179,28 @@ def test_bpf_programs(record):
 
 
 @needs_root
+def test_bpf_programs_of_two_recorders(start_precord, workload, decode, tmp_path):
+    """The kernel states too large a size in the records for the second one: see docs/decisions."""
+    names = [tmp_path / "first.data", tmp_path / "second.data"]
+    recorders = [start_precord("-a", "-e", "dummy", "--duration", "2", "-o", name)
+                 for name in names]
+    time.sleep(1)
+    task = subprocess.Popen([str(workload), "bpf", "2"])
+    assert [process.wait(20) for process in (task, *recorders)] == [0, 0, 0]
+    found = [[r for r in decode(name)["records"] if r["type"] in ("KSYMBOL", "BPF_EVENT")
+              and r.get("sample_id", {}).get("pid") == task.pid] for name in names]
+    if not any(found):
+        pytest.skip("no BPF here")
+    for mine in found:
+        loaded = [r["bpf_type"] for r in mine if r["type"] == "BPF_EVENT"]
+        assert sorted(loaded) == ["PROG_LOAD"] * 2 + ["PROG_UNLOAD"] * 2
+        assert sum("workload" in r["name"] for r in mine if r["type"] == "KSYMBOL") == 4
+        assert max(r["sample_id"]["time"] for r in mine) < 10**9 + mine[0]["sample_id"]["time"]
+    if not any("trailing" in r for mine in found for r in mine):
+        pytest.skip("this kernel states the right size")
+
+
+@needs_root
 @needs_cgroups
 def test_cgroups(record):
     environment = dict(os.environ, WORKLOAD_CGROUPS=CGROUPS)
