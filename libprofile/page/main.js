@@ -241,7 +241,7 @@ const keys = {
 	n: () => nextMatch(1), N: () => nextMatch(-1),
 	Escape: reset, Backspace: back, '/': () => $('find').focus(),
 	Enter: () => view === 'sandwich' ? clickBox(chosen, tree) : zoom(chosen),
-	y: () => navigator.clipboard && navigator.clipboard.writeText(foldedLine(tree, chosen)),
+	y: () => navigator.clipboard && navigator.clipboard.writeText(path(tree, chosen, folded).join(';') + ' ' + tree.total[chosen]),
 };
 
 function onKey(event) {

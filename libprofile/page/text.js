@@ -43,19 +43,13 @@ function describe(t, n, lines) {
 	return parts.filter(part => part).join(lines ? '\n' : '  —  ');
 }
 
-const path = (t, n) => {
+const path = (t, n, name = nameOf) => {
 	const names = [];
 	for (; n > 0; n = t.parent[n])
-		names.push(nameOf(t, n));
+		names.push(name(t, n));
 	return names.reverse();
 };
 
-/* The line of a node in folded stacks, where ";" is between frames and a thread has no blanks. */
-const foldedLine = (t, n) => {
-	const frames = [];
-	for (let i = n; i > 0; i = t.parent[i]) {
-		const name = nameOf(t, i).replace(/;/g, ':');
-		frames.push(kindOf(t, i) === THREAD ? name.replace(/ /g, '_') : name);
-	}
-	return frames.reverse().join(';') + ' ' + t.total[n];
-};
+/* In folded stacks ";" is between frames, and a thread has no blanks. */
+const folded = (t, n) =>
+	nameOf(t, n).replace(/;/g, ':').replace(kindOf(t, n) === THREAD ? / /g : /;/, '_');

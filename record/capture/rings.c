@@ -95,12 +95,6 @@ int rings_size(struct rings *r, const struct settings *o, const struct logger *s
 	return err;
 }
 
-/* A quarter is perf's limit, too. */
-uint64_t rings_worthwhile(const struct rings *r)
-{
-	return r->flush < r->bytes / 4 ? r->flush : r->bytes / 4;
-}
-
 bool rings_are_small(const struct rings *r)
 {
 	return r->bytes < SMALL_RING;

@@ -93,8 +93,11 @@ static struct recording start(const struct settings *o)
 					  .data = bytes[i], .size = SIZE };
 		fill(i, i + 2);
 	}
-	return (struct recording){ .options = o, .rings = { .items = rings, .n = BUFFERS },
-				   .file = { .by = PD_WRITE_BY_THREAD } };
+	return (struct recording){
+		.options = o,
+		.rings = { .items = rings, .n = BUFFERS, .bytes = SIZE, .flush = o->mmap_flush },
+		.file = { .by = PD_WRITE_BY_THREAD },
+	};
 }
 
 static const char *pass(struct recording *r, enum drain_which which)
@@ -133,7 +136,7 @@ static void a_round_ends_after_all_records(void)
 
 static void little_waits_till_the_end(void)
 {
-	struct settings o = { .mmap_flush = SIZE / 2 };
+	struct settings o = { .mmap_flush = SIZE / 4 };
 	struct recording r = start(&o);
 
 	fill(2, SIZE);

@@ -260,9 +260,10 @@ def test_names_in_the_recording(program, tmp_path):
 
 def functions(path, app, *before):
     """(innermost function, or why there is none) of the samples of app. Other tests may run
-    programs meanwhile."""
+    programs meanwhile, and perf, which copies the files of all containers to ~/.debug."""
     lines = subprocess.run([*before, TOOLS / "pdecode", "-f", "jsonl", "--symbols", path],
-                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
+                           stdout=subprocess.PIPE, check=True,
+                           env={**os.environ, "HOME": str(path.parent)}).stdout.splitlines()
     frames = [line["frames"][0] for line in map(json.loads, lines) if line.get("type") == "SAMPLE"]
     return {frame.get("symbol", frame.get("why")) for frame in frames
             if frame.get("dso") == str(app)}
