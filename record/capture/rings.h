@@ -26,8 +26,8 @@ int rings_map(struct rings *r, const struct counters *c, const struct event_list
 	      const struct settings *o);
 void rings_unmap(struct rings *r);
 
-/* Returns how many bytes make a ring worth draining: at most a quarter of it, which is perf's limit,
- * too, or it would overflow first. */
+/* Returns how many bytes make a ring worth draining: at most a quarter of it, or it would overflow
+ * first. That is perf's limit, too. */
 static inline uint64_t rings_worthwhile(const struct rings *r)
 {
 	return r->flush < r->bytes / 4 ? r->flush : r->bytes / 4;
