@@ -414,7 +414,7 @@ static void find_known(struct ps_session *s, int32_t pid, const struct pd_locati
 		       struct ps_known *out)
 {
 	struct ps_known_address *kept;
-	uint64_t key;
+	uint64_t key = 0;
 	const bool has_key = key_of(s, l, &key);
 
 	if (has_key && find_recent(s, key, out))
