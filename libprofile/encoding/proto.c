@@ -7,32 +7,37 @@
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 
-void pp_proto_bytes(struct pp_proto *c, struct pp_message *m, const void *data, size_t size)
+/* Returns where `size` more bytes of a message can be written, or NULL without memory. */
+static uint8_t *make_room(struct pp_proto *c, struct pp_message *m, size_t size)
 {
 	uint8_t *bytes = c->failed ? NULL :
 		pp_memory_grow(c->memory, m->bytes, &m->capacity, m->size + size, 1);
 
 	if (!bytes) {
 		c->failed = -1;
-		return;
+		return NULL;
 	}
 	m->bytes = bytes;
+	return bytes + m->size;
+}
+
+void pp_proto_bytes(struct pp_proto *c, struct pp_message *m, const void *data, size_t size)
+{
+	uint8_t *to = make_room(c, m, size);
+
+	if (!to)
+		return;
 	if (size)
-		memcpy(bytes + m->size, data, size);
+		memcpy(to, data, size);
 	m->size += size;
 }
 
 void pp_proto_varint(struct pp_proto *c, struct pp_message *m, uint64_t n)
 {
-	uint8_t *bytes = c->failed ? NULL :
-		pp_memory_grow(c->memory, m->bytes, &m->capacity, m->size + PP_VARINT_MOST, 1);
+	uint8_t *to = make_room(c, m, PP_VARINT_MOST);
 
-	if (!bytes) {
-		c->failed = -1;
-		return;
-	}
-	m->bytes = bytes;
-	m->size = (size_t)(pp_write_varint(bytes + m->size, n) - bytes);
+	if (to)
+		m->size = (size_t)(pp_write_varint(to, n) - m->bytes);
 }
 
 void pp_proto_number(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n)

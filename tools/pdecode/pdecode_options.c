@@ -29,8 +29,7 @@ static const struct cli_option options[] = {
 		   "order of the records: as written (default), or by time"),
 	CLI_FLAG(0, "header-only", settings, header_only,
 		 "only the file, its events and features; reads no records, or in a pipe those "
-		 "before "
-		 "the first sample"),
+		 "before the first sample"),
 	CLI_FLAG(0, "records-only", settings, records_only,
 		 "with jsonl: leave out the lines of kind file, attr and feature"),
 	CLI_FLAG(0, "utc", settings, utc,
