@@ -12,6 +12,10 @@
 
 static const char suffix[] = "@plt";
 
+#ifndef R_AARCH64_IRELATIVE
+#define R_AARCH64_IRELATIVE 1032	/* not in musl's elf.h; "ELF for the Arm 64-bit Architecture", 5.7.12 */
+#endif
+
 struct plt {
 	struct ps_elf *e;
 	struct pd_map targets;		/* address of a word -> name of its symbol */

@@ -1,7 +1,8 @@
 /* fortified.c - what Debian's static libraries call and musl has not: fortified functions of glibc,
- * without their checks. */
+ * without their checks, and error(3). */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int __fprintf_chk(FILE *file, int flag, const char *format, ...);
@@ -13,6 +14,8 @@ int __vasprintf_chk(char **to, int flag, const char *format, va_list args);
 char *__strcat_chk(char *to, const char *from, size_t room);
 char *__strcpy_chk(char *to, const char *from, size_t room);
 char *__strncpy_chk(char *to, const char *from, size_t n, size_t room);
+char *__stpcpy_chk(char *to, const char *from, size_t room);
+void error(int status, int errnum, const char *format, ...);
 void *__memcpy_chk(void *to, const void *from, size_t n, size_t room);
 void *__memmove_chk(void *to, const void *from, size_t n, size_t room);
 void *__memset_chk(void *to, int byte, size_t n, size_t room);
@@ -80,6 +83,12 @@ char *__strncpy_chk(char *to, const char *from, size_t n, size_t room)
 	return strncpy(to, from, n);
 }
 
+char *__stpcpy_chk(char *to, const char *from, size_t room)
+{
+	(void)room;
+	return stpcpy(to, from);
+}
+
 void *__memcpy_chk(void *to, const void *from, size_t n, size_t room)
 {
 	(void)room;
@@ -96,4 +105,18 @@ void *__memset_chk(void *to, int byte, size_t n, size_t room)
 {
 	(void)room;
 	return memset(to, byte, n);
+}
+
+void error(int status, int errnum, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	if (errnum)
+		fprintf(stderr, ": %s", strerror(errnum));
+	fputc('\n', stderr);
+	if (status)
+		exit(status);
 }
