@@ -155,7 +155,7 @@ endif
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
 .PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients fleet-demo check-crash fuzzers mutators fuzz bench soak pictures schemas enums abi man3 \
-	analyze tidy cppcheck analyzer analyzed valgrind lint-packages install uninstall clean FORCE
+	analyze tidy cppcheck analyzer analyzed compiled valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -454,13 +454,18 @@ ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak
 ANALYZER += -Wno-analyzer-shift-count-overflow
 analyzer:
 	+$(Q)$(SUBMAKE) B=$(B)/analyzer CC=gcc SAN=0 FUZZ=0 WERROR=1 OPT='-O1 -g $(ANALYZER)' analyzed
-analyzed: $(call objects,$(ANALYZED) $(PYTHON_SRC))
+analyzed: compiled $(call objects,$(PYTHON_SRC))
+compiled: $(call objects,$(ANALYZED))
 
 valgrind: lint-packages all
 	$(Q)scripts/memcheck '$(B)'
 
-# Elsewhere: another architecture in an emulator, another libc.
-.PHONY: check-arch check-musl
+# Elsewhere: 32 bits, compiled only; another architecture in an emulator, another libc.
+.PHONY: check-32bit check-arch check-musl
+check-32bit:
+	$(Q)$(SETUP) 32bit
+	+$(Q)$(SUBMAKE) B=build/i686 SAN=0 FUZZ=0 CC=i686-linux-gnu-gcc WERROR=1 \
+		CPPFLAGS='-idirafter /usr/include -idirafter /usr/include/$(shell gcc -print-multiarch)' compiled
 check-arch: all
 	+$(Q)PYTHON='$(PYTHON)' PARALLEL='$(PARALLEL)' SETUP='$(filter :,$(SETUP))' scripts/check-arch '$(ARCH)' '$(B)' '$(SUITE)'
 check-musl: all
@@ -547,6 +552,7 @@ help:
 #:   analyze      clang-tidy, cppcheck and gcc's analyzer (tidy, cppcheck, analyzer: one of them)
 #:   check-arch   ARCH=arm64|armhf|i386|riscv64|s390x: cross-build, then compare captures and run tests
 #:                in an emulator (SUITE=trixie: with libraries of that Debian release)
+#:   check-32bit  compiles everything for i386, warnings are errors; nothing of it runs
 #:   check-musl   builds against musl, then compares captures
 #:   valgrind     the tools over captures, under memcheck
 #:   bench        measure

@@ -64,8 +64,9 @@ bool pd_record_copied_stack(const struct pd_record *r, struct pd_copied_stack *o
 	take_registers(registers, &c, out);
 	stack = r->plan->stack_user;
 	/* the stack mostly follows the registers */
-	if (stack && (stack == registers + 1 ? r->extent.nr_ops > stack - r->plan->list->ops :
-					       go_to(r, stack, &c)))
+	if (stack && (stack == registers + 1 ?
+			      r->extent.nr_ops > (size_t)(stack - r->plan->list->ops) :
+			      go_to(r, stack, &c)))
 		take_stack(stack, &c, out);
 	return out->registers.count > 0;
 }
