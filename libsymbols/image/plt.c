@@ -12,8 +12,9 @@
 
 static const char suffix[] = "@plt";
 
+/* musl's elf.h lacks it; "ELF for the Arm 64-bit Architecture", 5.7.12. */
 #ifndef R_AARCH64_IRELATIVE
-#define R_AARCH64_IRELATIVE 1032	/* not in musl's elf.h; "ELF for the Arm 64-bit Architecture", 5.7.12 */
+#define R_AARCH64_IRELATIVE 1032
 #endif
 
 struct plt {
