@@ -56,7 +56,7 @@ void pc_report_named(struct pc_columns *c)
 
 	if (!namer || !namer->totals || !pc_wants(c, PC_SYMBOLS))
 		return;
-	namer->totals(namer->ctx, &(struct pd_name_totals){
+	namer->totals(namer->totals_ctx, &(struct pd_name_totals){
 		.by_why = c->named.by_why, .nr_why = PC_WHYS,
 		.images = (const struct pd_image_frames *)(const void *)images->data,
 		.nr_images = images->size / sizeof(struct pd_image_frames) });

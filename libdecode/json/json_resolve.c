@@ -531,5 +531,5 @@ void pd_json_name_summary(struct pd_json *j)
 	PD_JSONW_KEY(&j->w, "frames");
 	pd_json_name_totals_write(&j->w, &res->names);
 	if (j->namer.totals)
-		j->namer.totals(j->namer.ctx, &totals);
+		j->namer.totals(j->namer.totals_ctx, &totals);
 }

@@ -17,21 +17,15 @@ static void assign_file(struct ps_session *s, const struct ps_image_path *images
 	s->device[found->image->index] = f;
 }
 
-void ps_session_read_device(struct ps_session *s)
+void ps_session_read_device(struct ps_session *s, struct pd_bytes section,
+			    enum ps_simpleperf_form form)
 {
-	const bool is_new = s->options.simpleperf_file2.size != 0;
-	const struct pd_bytes section = is_new ? s->options.simpleperf_file2 :
-						 s->options.simpleperf_file;
 	struct ps_image_path *images;
 	size_t n;
 
-	s->device_text.budget = &s->budget;
-	if (!section.size)
-		return;
 	pd_buf_append(&s->device_text, section.data, section.size);
-	s->device_files = ps_simpleperf_read(pd_buf_bytes(&s->device_text),
-					     is_new ? PS_SIMPLEPERF_PROTOBUF : PS_SIMPLEPERF_PLAIN,
-					     &s->arena, &s->nr_device_files);
+	s->device_files = ps_simpleperf_read(pd_buf_bytes(&s->device_text), form, &s->arena,
+					     &s->nr_device_files);
 	images = ps_image_paths(s, &n);
 	s->device = pd_budget_alloc(&s->budget, s->nr_images * sizeof(*s->device));
 	for (size_t i = 0; images && s->device && i < s->nr_device_files; i++)

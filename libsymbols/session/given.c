@@ -32,16 +32,15 @@ static void assign_names(struct ps_session *s, const struct ps_image_path *image
 		s->given[found->image->index] = given;
 }
 
-void ps_session_read_bundle(struct ps_session *s)
+void ps_session_read_bundle(struct ps_session *s, struct pd_bytes section)
 {
 	struct ps_bundle_images given;
 	struct ps_image_path *images;
 	size_t n;
 
-	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
-	if (!s->options.bundle.size)
+	if (!section.size)
 		return;
-	pd_buf_append(&s->bundle, s->options.bundle.data, s->options.bundle.size);
+	pd_buf_append(&s->bundle, section.data, section.size);
 	given = ps_bundle_read(pd_buf_bytes(&s->bundle), &s->arena);
 	s->given_is_whole = given.is_whole;
 	images = ps_image_paths(s, &n);

@@ -30,6 +30,9 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
 	s->dumps.budget = s->source_paths.budget = s->placed.budget = &s->budget;
+	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
+	s->device_text.budget = &s->budget;
+	s->bpf.arena = &s->arena;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->asked_rows.lock, NULL);
 	pthread_cond_init(&s->background.changed, NULL);
@@ -41,8 +44,8 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 		s->nr_images = 0;
 		return refuse_session(s, e, PD_E_NOMEM);
 	}
-	ps_session_read_bundle(s);
-	ps_session_read_device(s);
+	ps_session_read_bundle(s, s->options.bundle);
+	ps_session_read_recording(s);
 	if (s->options.collect == PS_COLLECT)
 		s->collected = pd_budget_alloc(&s->budget,
 					       s->nr_images * sizeof(*s->collected));
@@ -168,14 +171,6 @@ static void resolve_kernel(struct ps_session *s, const struct pd_location *l, st
 			     ps_lookup_in_kernel(l, &kernel->vmlinux->binary.symbols,
 						 l->addr - kernel->slide), out);
 	out->base = out->start + kernel->slide;
-}
-
-void ps_read_bpf_lines(struct ps_session *s, struct pd_reader *r)
-{
-	if (s->options.depth < PS_LINES || s->bpf.arena)
-		return;
-	s->bpf.arena = &s->arena;
-	ps_bpf_read(&s->bpf, r);
 }
 
 /* KSYMBOL has the name of its range. */

@@ -278,14 +278,17 @@ static inline uint64_t ps_lookup_of(const struct pd_location *l, uint64_t addres
 uint64_t ps_lookup_in_kernel(const struct pd_location *l, const struct ps_symtab *symbols,
 			     uint64_t address);
 
-/* Reads the bundle of the options, and assigns its names to the images of the history. Without
- * memory there are fewer. */
-void ps_session_read_bundle(struct ps_session *s);
+/* Reads what the recording has, if the options name it. */
+void ps_session_read_recording(struct ps_session *s);
+/* Reads a bundle, and assigns its names to the images of the history. Without memory there are
+ * fewer. */
+void ps_session_read_bundle(struct ps_session *s, struct pd_bytes section);
 /* Finds a location in the bundle. Returns false if it is not there. */
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		      struct ps_known *out);
 /* The same for what simpleperf found. */
-void ps_session_read_device(struct ps_session *s);
+void ps_session_read_device(struct ps_session *s, struct pd_bytes section,
+			    enum ps_simpleperf_form form);
 bool ps_session_device(struct ps_session *s, const struct pd_location *l, struct ps_known *out);
 void ps_session_free_device(struct ps_session *s);
 /* Returns the call frame information of an image in the bundle, or NULL. */

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "pd/tree.h"
 #include "recording/symbols_file.h"
 
 static const char *const forms[] = {
@@ -127,114 +125,17 @@ enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 	return CLI_OK;
 }
 
-static void name_frame(void *ctx, int32_t pid, const struct pd_location *l,
-		       struct pd_frame_names *out)
-{
-	const struct symbols *n = ctx;
-
-	ps_resolve(n->session, pid, l, out);
-}
-
-static size_t find_frames(void *ctx, const struct pd_record *sample, struct pd_location *out,
-			  size_t capacity, const char **end)
-{
-	enum ps_end why;
-	const struct symbols *n = ctx;
-	const size_t found = ps_frames(n->session, sample, out, capacity, &why);
-
-	*end = ps_end_name(why);
-	return found;
-}
-
-static bool describe_image(void *ctx, uint32_t index, struct pd_image_file *out)
-{
-	const struct symbols *n = ctx;
-
-	return ps_session_image(n->session, index, out);
-}
-
-static enum ps_clock clock_of(struct pd_reader *reader)
-{
-	struct pd_tree *tree = pd_tree_new(NULL);
-	const struct pd_item *attr = NULL, *id;
-	struct pd_error e;
-	bool is_monotonic;
-
-	if (reader && tree && pd_reader_nr_attrs(reader))
-		attr = pd_tree_read_attr(tree, reader, pd_reader_attr(reader, 0), &e);
-	id = pd_item_get(attr, "attr.clockid");		/* with use_clockid */
-	is_monotonic = id && id->number == CLOCK_MONOTONIC;
-	pd_tree_free(tree);
-	return is_monotonic ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER;
-}
-
-/* Returns a feature section, for free(). */
-static struct pd_bytes copy_feature(struct pd_reader *reader, uint32_t id)
-{
-	const size_t n = reader ? pd_reader_nr_features(reader) : 0;
-	struct pd_bytes out = { NULL, 0 };
-	struct pd_feature f;
-	struct pd_error e;
-	uint8_t *copy;
-
-	for (size_t i = 0; i < n; i++) {
-		if (pd_reader_feature(reader, i, &f, &e) < 0 || f.id != id)
-			continue;
-		copy = malloc(f.bytes.size ? f.bytes.size : 1);
-		if (copy && f.bytes.size)
-			memcpy(copy, f.bytes.data, f.bytes.size);
-		return (struct pd_bytes){ copy, copy ? f.bytes.size : 0 };
-	}
-	return out;
-}
-
-/* Copies the names that the recording has, but for those that were given. */
-static void copy_names(struct pd_reader *reader, struct ps_options *o)
-{
-	if (!o->bundle.size)
-		o->bundle = copy_feature(reader, PD_FEATURE_PD_SYMBOLS);
-	o->simpleperf_file = copy_feature(reader, PD_FEATURE_SIMPLEPERF_FILE);
-	o->simpleperf_file2 = copy_feature(reader, PD_FEATURE_SIMPLEPERF_FILE2);
-}
-
-static void free_names(const struct ps_options *o, struct pd_bytes given)
-{
-	if (o->bundle.data != given.data)
-		free((void *)o->bundle.data);
-	free((void *)o->simpleperf_file.data);
-	free((void *)o->simpleperf_file2.data);
-}
-
-/* Returns when the recording began, in s since 1970; 0 if it does not tie its clock to wall time.
- * The age of the file says nothing: it may be a copy. */
-static uint64_t beginning_of(struct pd_reader *reader)
-{
-	uint64_t first, last, ns = 0;
-
-	if (reader && (!pd_reader_nr_attrs(reader) || !pd_reader_time_span(reader, &first, &last) ||
-		       !pd_reader_utc(reader, pd_reader_attr(reader, 0), first, &ns)))
-		ns = 0;
-	return ns / 1000000000;
-}
-
 /* Creates the session, with what the recording itself has of names. */
 static struct ps_session *make_session(struct ps_options *o, const struct input *in,
 				       struct pd_error *e)
 {
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
-	struct pd_reader *reader = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, e) :
-						 pd_reader_open_path(in->path, NULL, e);
-	const struct pd_bytes given = o->bundle;
 	struct ps_session *s;
 
-	o->began = beginning_of(reader);
-	o->clock = clock_of(reader);
-	copy_names(reader, o);
+	o->recording = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, e) :
+				     pd_reader_open_path(in->path, NULL, e);
 	s = ps_new(o, e);
-	if (s && reader)
-		ps_read_bpf_lines(s, reader);
-	free_names(o, given);
-	pd_reader_free(reader);
+	pd_reader_free(o->recording);
 	if (in->fd >= 0)
 		lseek(in->fd, at, SEEK_SET);
 	return s;
@@ -276,16 +177,11 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		cli_error(tool, "%s: %s", s->file, SYMBOLS_FILE_UNKNOWN);
 		return CLI_INPUT;
 	}
-	n->namer = (struct pd_namer){
-		.size = sizeof(n->namer),
-		.frame = name_frame,
-		.frames = find_frames,
-		.image = describe_image,
-		.totals = symbols_keep_totals,
-		.ctx = n,
-		.linkage_names =
-			s->linkage_names ? PD_LINKAGE_NAMES_SHOWN : PD_LINKAGE_NAMES_HIDDEN,
-	};
+	n->namer = ps_session_namer(n->session);
+	n->namer.totals = symbols_keep_totals;
+	n->namer.totals_ctx = n;
+	n->namer.linkage_names =
+		s->linkage_names ? PD_LINKAGE_NAMES_SHOWN : PD_LINKAGE_NAMES_HIDDEN;
 	return CLI_OK;
 }
 

@@ -99,9 +99,10 @@ struct pd_namer {
 	 * call is for another reader. NULL: stacks are not unwound. */
 	size_t (*frames)(void *ctx, const struct pd_record *sample, struct pd_location *out,
 			 size_t capacity, const char **end);
-	/* Called once when all names were found. *totals is valid during the call.
+	/* Called once when all names were found, with totals_ctx. *totals is valid during the call.
 	 * May be NULL. */
-	void (*totals)(void *ctx, const struct pd_name_totals *totals);
+	void (*totals)(void *totals_ctx, const struct pd_name_totals *totals);
+	void *totals_ctx;
 };
 #define PD_NAMER(...) PD_OPTIONS_OF(pd_namer, __VA_ARGS__)
 

@@ -168,20 +168,22 @@ struct ps_options {
 	enum ps_depth depth;
 	enum ps_unverified unverified;
 	uint32_t max_frames;		/* of a copied stack; 0: 127 */
-	/* When the recording began, in s since 1970; 0: not known. Files without a build id must be
-	 * older, files of JIT compilers newer: they are not used if it is not known. */
+	/* A reader of the recording that has given no records yet: ps_new() takes from it when the
+	 * recording began, the clock, and names that its features have: PD_SYMBOLS if there is no
+	 * bundle, SIMPLEPERF_FILE and SIMPLEPERF_FILE2; with PS_LINES the source lines of
+	 * BPF_PROG_INFO and BPF_BTF. A stream has no features before its end. NULL: none. */
+	struct pd_reader *recording;
+	/* Without `recording`: when it began, in s since 1970; 0: not known. Files without a build
+	 * id must be older, files of JIT compilers newer: they are not used if it is not known. */
 	uint64_t began;
 	/* When it ended, if that was right now on this machine, else 0: files that were written in
 	 * the meantime are used if their inode is the recorded one, and the kernel is the
 	 * recorded one. */
 	uint64_t ended;
-	enum ps_clock clock;
-	/* The section of feature PD_SYMBOLS, in any byte order. Copied. Its names are used where
+	enum ps_clock clock;	/* without `recording` */
+	/* A section of feature PD_SYMBOLS, in any byte order. Copied. Its names are used where
 	 * there is no other source, with PS_NAMES before all others. */
 	struct pd_bytes bundle;
-	/* The sections of features SIMPLEPERF_FILE and SIMPLEPERF_FILE2, likewise: names that
-	 * simpleperf found on the device. */
-	struct pd_bytes simpleperf_file, simpleperf_file2;
 	enum ps_collect collect;
 	/* Opens a file for reading: returns a descriptor, which the session closes, or -1. Called
 	 * by ps_resolve(), for one file at a time, maybe in different threads. */
@@ -206,11 +208,6 @@ PS_API struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 
 /* Frees the session and all that it returned. `s` may be NULL. */
 PS_API void ps_free(struct ps_session *s);
-
-/* Reads the source lines of BPF programs from the recording, if the session has the depth PS_LINES:
- * features BPF_PROG_INFO and BPF_BTF, of which a stream has none before its end. Without memory,
- * and where the features are damaged, there are fewer. Must be called before ps_resolve(), once. */
-PS_API void ps_read_bpf_lines(struct ps_session *s, struct pd_reader *r);
 
 /* Finds the functions at a location that the history returned for process `pid`. Fills in *out,
  * whose pointers are valid until ps_free(). May be called by any number of threads. */
@@ -252,8 +249,12 @@ PS_API size_t ps_frames(struct ps_session *s, const struct pd_record *sample,
  * are valid until ps_free(). May be called by any number of threads. */
 PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out);
 
-/* Returns whether options.bundle was given and is whole: one that is damaged, or of a later
- * version, has fewer names. */
+/* Returns the session as a source of names for pd_sink_new_json(), pp_new() and pc_new(), without
+ * totals(). Valid until ps_free(). */
+PS_API struct pd_namer ps_session_namer(struct ps_session *s);
+
+/* Returns whether there is a bundle and it is whole: one that is damaged, or of a later version,
+ * has fewer names. */
 PS_API bool ps_session_has_bundle(const struct ps_session *s);
 
 /* Looks up the functions that are inlined at the addresses that ps_resolve() found so far, and with

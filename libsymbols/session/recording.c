@@ -1,0 +1,75 @@
+/* recording.c - what the recording itself has for a session: names and source lines in its
+ * features, its clock, and when it began. */
+#include <time.h>
+
+#include "pd/tree.h"
+#include "session/session.h"
+
+static enum ps_clock read_clock(struct pd_reader *r)
+{
+	struct pd_tree *tree = pd_tree_new(NULL);
+	const struct pd_item *attr = NULL, *id;
+	struct pd_error e;
+	bool is_monotonic;
+
+	if (tree && pd_reader_nr_attrs(r))
+		attr = pd_tree_read_attr(tree, r, pd_reader_attr(r, 0), &e);
+	id = pd_item_get(attr, "attr.clockid");		/* with use_clockid */
+	is_monotonic = id && id->number == CLOCK_MONOTONIC;
+	pd_tree_free(tree);
+	return is_monotonic ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER;
+}
+
+/* Returns s since 1970; 0 if the recording does not tie its clock to wall time. The age of its file
+ * says nothing: it may be a copy. */
+static uint64_t read_beginning(struct pd_reader *r)
+{
+	uint64_t first, last, ns = 0;
+
+	if (!pd_reader_nr_attrs(r) || !pd_reader_time_span(r, &first, &last) ||
+	    !pd_reader_utc(r, pd_reader_attr(r, 0), first, &ns))
+		return 0;
+	return ns / 1000000000;
+}
+
+/* Loads a feature. The bytes are valid until the next one is loaded. */
+static struct pd_bytes load_feature(struct pd_reader *r, uint32_t id)
+{
+	const size_t n = pd_reader_nr_features(r);
+	struct pd_feature f;
+	struct pd_error e;
+
+	for (size_t i = 0; i < n; i++)
+		if (pd_reader_feature(r, i, &f, &e) == 0 && f.id == id)
+			return f.bytes;
+	return (struct pd_bytes){ NULL, 0 };
+}
+
+/* simpleperf writes one of them. */
+static void read_device(struct ps_session *s, struct pd_reader *r)
+{
+	struct pd_bytes section = load_feature(r, PD_FEATURE_SIMPLEPERF_FILE2);
+
+	if (section.size) {
+		ps_session_read_device(s, section, PS_SIMPLEPERF_PROTOBUF);
+		return;
+	}
+	section = load_feature(r, PD_FEATURE_SIMPLEPERF_FILE);
+	if (section.size)
+		ps_session_read_device(s, section, PS_SIMPLEPERF_PLAIN);
+}
+
+void ps_session_read_recording(struct ps_session *s)
+{
+	struct pd_reader *r = s->options.recording;
+
+	if (!r)
+		return;
+	s->options.began = read_beginning(r);
+	s->options.clock = read_clock(r);
+	if (!s->options.bundle.size)
+		ps_session_read_bundle(s, load_feature(r, PD_FEATURE_PD_SYMBOLS));
+	read_device(s, r);
+	if (s->options.depth == PS_LINES)
+		ps_bpf_read(&s->bpf, r);
+}
