@@ -47,9 +47,9 @@ class Installed:
         self.sanitized = is_sanitized(prefix / "lib" / "libdecode.a")
         self.programs = {}
 
-    def pkg_config(self, *arguments):
+    def pkg_config(self, *arguments, packages=("libdecode",)):
         env = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
-        done = subprocess.run(["pkg-config", *arguments, "libdecode"], stdout=subprocess.PIPE,
+        done = subprocess.run(["pkg-config", *arguments, *packages], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, env=env)
         assert done.returncode == 0, done.stderr
         return shlex.split(done.stdout)
@@ -70,17 +70,19 @@ class Installed:
                 pytest.skip(f"no {command} here")
         return [command, *options]
 
-    def link(self, source, kind, warnings=()):
+    def link(self, source, kind, warnings=(), packages=("libdecode",)):
         if kind == "static":
-            libraries = ["-l:libdecode.a" if word == "-ldecode" else word
-                         for word in self.pkg_config("--static", "--libs")]
+            libraries = [f"-l:lib{word[2:]}.a" if word == "-ldecode" or word.startswith("-lpd")
+                         else word
+                         for word in self.pkg_config("--static", "--libs", packages=packages)]
         else:
-            libraries = [*self.pkg_config("--libs"), f"-Wl,-rpath,{self.prefix / 'lib'}"]
+            libraries = [*self.pkg_config("--libs", packages=packages),
+                         f"-Wl,-rpath,{self.prefix / 'lib'}"]
         if self.sanitized:
             libraries.append("-fsanitize=address,undefined")
         target = self.prefix / f"{source.stem}-{kind}"
         done = subprocess.run([*self.compiler(source), *STRICT, *warnings,
-                               *self.pkg_config("--cflags"), "-o",
+                               *self.pkg_config("--cflags", packages=packages), "-o",
                                str(target), str(source), *libraries, "-pthread"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout

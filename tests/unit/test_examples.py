@@ -6,10 +6,18 @@ import subprocess
 
 import pytest
 
-from conftest import FIXTURES, ROOT, strict_json_lines
+from conftest import FIXTURES, ROOT, TOOLS, strict_json_lines
+from rights import needs
 
 PERF = FIXTURES / "perf"
 EXAMPLES = sorted((ROOT / "examples").glob("*.c"))
+
+
+def build_line(path):
+    """The command of the first comment, and the packages in it."""
+    (line,) = re.findall(r"^ \*\t(cc .*)$", path.read_text(), flags=re.M)
+    (packages,) = re.findall(r"\$\(pkg-config --cflags --libs ([^)]+)\)", line)
+    return line, packages.split()
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +26,8 @@ def run(installed):
 
     def run(name, *arguments, **options):
         if name not in programs:
-            programs[name] = installed.link(ROOT / "examples" / f"{name}.c", "static")
+            path = ROOT / "examples" / f"{name}.c"
+            programs[name] = installed.link(path, "static", packages=build_line(path)[1])
         done = subprocess.run([programs[name], *map(str, arguments)], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=60, **options)
         assert done.returncode == 0 and not done.stderr, done.stderr.decode()
@@ -26,17 +35,18 @@ def run(installed):
     return run
 
 
-def test_there_are_six_at_least():
-    assert len(EXAMPLES) >= 6
+def test_each_library_has_one():
+    packages = {package for path in EXAMPLES for package in build_line(path)[1]}
+    assert packages == {"libdecode", "libpdsymbols", "libpdprofile", "libpdcolumns"}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_they_say_how_to_build_them(path, installed, tmp_path):
     if installed.sanitized:
         pytest.skip("the sanitized library is linked statically")
-    (line,) = re.findall(r"^ \*\t(cc .*)$", path.read_text(), flags=re.M)
-    command = line.replace("$(pkg-config --cflags --libs libdecode)",
-                           shlex.join(installed.pkg_config("--cflags", "--libs")))
+    line, packages = build_line(path)
+    flags = installed.pkg_config("--cflags", "--libs", packages=packages)
+    command = re.sub(r"\$\(.*\)", lambda _: shlex.join(flags), line)
     assert command != line and f" {path.name} " in command
     subprocess.run(command.replace(path.name, shlex.quote(str(path))), shell=True, check=True,
                    cwd=tmp_path)
@@ -137,3 +147,54 @@ def test_hot_dsos(name, run, run_pdecode):
     assert (sorted(line.split() for line in printed if line[0] == "\t")
             == sorted([str(n), offset] for (_, offset), n in places.items()))
     assert frames and len(run("hot_dsos", PERF / name, 1)) <= 2 * len(files)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", ["20-threads.data", "12-tracepoints.data", "18-pipe.data"])
+def test_count_comms(name, run, run_pdecode):
+    lines = strict_json_lines(run_pdecode(["-f", "jsonl", "--resolve", PERF / name]).stdout)
+    want = collections.Counter(line["comm"] for line in lines if line.get("type") == "SAMPLE")
+    printed = [line.split(" ", 1) for line in run("count_comms", PERF / name)]
+    assert {comm: int(samples) for samples, comm in printed} == want
+    assert len(printed) == len(want) > 1
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", ["02-callgraph-fp.data", "03-callgraph-dwarf.data",
+                                  "43-multi-event.data"])
+def test_folded_stacks(name, run):
+    assert folded_by_preport(PERF / name) == sorted(run("folded_stacks", PERF / name)) != []
+
+
+def folded_by_preport(path):
+    done = subprocess.run([TOOLS / "preport", "--inline", "-f", "folded", path],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, text=True)
+    assert done.returncode in (0, 1)
+    return sorted(done.stdout.splitlines())
+
+
+PROGRAM = """
+static volatile double sum;
+static inline __attribute__((always_inline)) void add(int i) { sum += i * 0.5; }
+__attribute__((noinline)) void inner(int n) { for (int i = 0; i < n; i++) add(i); }
+int main(void) { for (int i = 0; i < 2000; i++) inner(100000); }
+"""
+
+
+@needs("events")
+@pytest.mark.sanitize
+def test_names_in_folded_stacks(run, tmp_path):
+    """Names come from the program's debug information, and without it from the recording."""
+    (tmp_path / "loop.c").write_text(PROGRAM)
+    subprocess.run(["cc", "-g", "-O0", "-fno-omit-frame-pointer", "-o", "loop", "loop.c"],
+                   cwd=tmp_path, check=True)
+    subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock:u", "-g", "./loop"], cwd=tmp_path,
+                   check=True)
+    data = tmp_path / "perf.data"
+    lines = run("folded_stacks", data)
+    assert folded_by_preport(data) == sorted(lines)
+    assert any(line.startswith("loop;") and ";main;inner;add " in line for line in lines)
+    (tmp_path / "loop").unlink()
+    lines = run("folded_stacks", data)
+    assert folded_by_preport(data) == sorted(lines)
+    assert any(";main;inner" in line for line in lines)
