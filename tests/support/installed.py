@@ -1,4 +1,5 @@
 """libdecode as installed, and programs of tests/c that are built against the installation only."""
+import fcntl
 import os
 import shlex
 import shutil
@@ -18,14 +19,16 @@ KEEP_FLAGS = ("-o", f"{BUILD}/flags")
 
 def make(*arguments, umask=-1):
     """Runs the project's make without building anything, and without the variables of a make that
-    runs the tests."""
+    runs the tests. Only one process at a time does: the binding of Python is built."""
     env = {name: value for name, value in os.environ.items()
            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "DESTDIR", "PREFIX",
                            "B", "SAN")}
-    done = subprocess.run(["make", "-C", str(ROOT), "--no-print-directory", "-o", "all", "SETUP=:",
-                           f"B={TOOLS}",
-                           *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env=env, umask=umask)
+    with open(TOOLS / "make.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(["make", "-C", str(ROOT), "--no-print-directory", "-o", "all",
+                               "SETUP=:", f"B={TOOLS}", *map(str, arguments)],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
+                              umask=umask)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
