@@ -70,7 +70,7 @@ static void check_record(struct pd_check *c, const struct pd_record_desc *d)
 	for (const struct pd_name *n = d->misc; n && n->name; n++)
 		if (d->cpumode && n->value & PD_MISC_CPUMODE)
 			pd_check_complain(c, "misc", "%s is among the bits of cpumode", n->name);
-	if (d->type >= PD_RECORD_USER_START && (d->task | d->event | d->names_thread))
+	if (d->type >= PD_RECORD_USER_START && (d->task || d->event || d->names_thread))
 		pd_check_complain(c, "", "filters test only the type of perf's own records");
 	if (d->trailer == PD_TRAILER && d->type >= PD_RECORD_USER_START)
 		pd_check_complain(c, "", "perf's own records have no trailer");
