@@ -216,13 +216,19 @@ int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
 	return -1;
 }
 
-int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out)
+bool pq_recording_is_interrupted(const struct pq_recording *r)
 {
 	const struct pq_watch *w = &r->input.watch;
+
+	return w->is_interrupted && w->is_interrupted(w->ctx);
+}
+
+int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out)
+{
 	const char *text;
 	int error;
 
-	if (w->is_interrupted && w->is_interrupted(w->ctx))
+	if (pq_recording_is_interrupted(r))
 		return SQLITE_INTERRUPT;
 	error = s->get_next(s, out);
 	if (error == ENOMEM)

@@ -82,6 +82,9 @@ struct pq_scan {
 int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
 		      struct ArrowArrayStream *out, struct pd_error *e);
 
+/* Returns whether the query is to end. For the caller's thread. */
+bool pq_recording_is_interrupted(const struct pq_recording *r);
+
 /* Gets the next batch of a scan; out->release is NULL at the end, and where reading can't continue,
  * which is an error of the recording. Returns SQLITE_OK, SQLITE_NOMEM, or SQLITE_INTERRUPT. */
 int pq_recording_next(struct pq_recording *r, struct ArrowArrayStream *s, struct ArrowArray *out);

@@ -80,18 +80,21 @@ struct reading {
 	struct ArrowArrayStream stream;
 	struct pq_table *table;
 	uint64_t limit;			/* bytes */
-	atomic_bool *is_over;		/* the others are not wanted; NULL: the caller's thread */
+	atomic_bool *is_over;		/* of a part: the others are not wanted; NULL: the whole */
 	pthread_t thread;
+	bool is_first;			/* read by the caller's thread */
 	bool is_started;
 	int ret;			/* SQLITE_OK: all of it was read */
 };
 
-/* Gets the next batch. Errors in a thread occur again when the whole is read instead. */
+/* Gets the next batch. After an error in a part the whole is read instead, where it occurs again and
+ * is reported. */
 static int next_batch(struct reading *g, struct ArrowArray *out)
 {
 	if (!g->is_over)
 		return pq_recording_next(g->recording, &g->stream, out);
-	if (atomic_load(g->is_over))
+	if (atomic_load(g->is_over) ||
+	    (g->is_first && pq_recording_is_interrupted(g->recording)))
 		return SQLITE_INTERRUPT;
 	return g->stream.get_next(&g->stream, out) ? SQLITE_ERROR : SQLITE_OK;
 }
@@ -265,7 +268,7 @@ static int read_parts(struct pq_recording *r, const struct pq_wanted *wanted,
 	for (size_t i = 0; i < n && ret == SQLITE_OK; i++) {
 		all[i] = (struct reading){ .recording = r, .wanted = wanted,
 					   .limit = limit_of(r) / n,
-					   .is_over = i ? &is_over : NULL };
+					   .is_over = &is_over, .is_first = !i };
 		ret = open_reading(&all[i], &parts[i], &ignored);
 	}
 	r->nr_parts = n;

@@ -1,7 +1,10 @@
 """Rows in groups that several threads read, each a part of the recording: the answers are those of
 one thread."""
+import os
+
 import pytest
 
+from compiled import preloaded
 from perfdata import records as r
 from perfdata.attr import Attr
 from perfdata.container import File
@@ -11,7 +14,7 @@ from test_pquery import run
 EVENT = Attr(type=1, config=0, sample_period=1, flags=("sample_id_all",),
              sample_type="IDENTIFIER|IP|TID|TIME|PERIOD")
 SAMPLES = 1000      # of a block
-BLOCKS = 300
+BLOCKS = 200
 JOBS = (2, 3, 16)
 QUERIES = ["select comm, count(*) from samples group by comm order by 2 desc, 1",
            "select comm, pid, count(*), sum(period), min(time), max(time) from samples "
@@ -71,3 +74,20 @@ def test_several_recordings(recordings):
     both = [run("-j", jobs, "-f", "csv", sql, recordings / "whole", recordings / "damaged").stdout
             for jobs in "12"]
     assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("place", [1, 5])
+def test_after_an_error_in_a_part_the_whole_is_read(recordings, tmp_path, place):
+    """The place is in sixths of the file. The first pass is not the one that fails. The file can be
+    written by others, so that it is read and not mapped."""
+    path = tmp_path / "perf.data"
+    path.write_bytes((recordings / "whole").read_bytes())
+    path.chmod(0o666)
+    environment = dict(os.environ, LD_PRELOAD=str(preloaded("badsector", tmp_path)),
+                       BAD_BYTE=str(path.stat().st_size * place // 6))
+    args = ("--sandbox=never", "-j", "2", "-f", "csv", QUERIES[0], path)
+    whole = run(*args)
+    once = run(*args, env={**environment, "BAD_TIME": "2"})
+    assert (once.returncode, once.stdout) == (0, whole.stdout)
+    first = run(*args, env={**environment, "BAD_TIME": "1"})
+    assert first.returncode == 1 and b"Input/output error" in first.stderr
