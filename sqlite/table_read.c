@@ -87,8 +87,8 @@ struct reading {
 	int ret;			/* SQLITE_OK: all of it was read */
 };
 
-/* Gets the next batch. After an error in a part the whole is read instead, where it occurs again and
- * is reported. */
+/* Gets the next batch. After an error in a part the whole is read instead, where it occurs again
+ * and is reported. */
 static int next_batch(struct reading *g, struct ArrowArray *out)
 {
 	if (!g->is_over)
