@@ -139,6 +139,7 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 	out->offset = batch->offset + (batch->inner_offset == PD_OUTER ? p->at : 0);
 	for (const struct pd_load *l = all->loads; l < all->loads + all->nr; l++)
 		copy_number(l, l->in_trailer ? trailer : body, swap, out);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): simple records have a plan */
 	if (p->plan->callchain || p->plan->raw)
 		fill_rest(p->plan,
 			  (struct pd_bytes){ body, p->size - PD_RECORD_HEADER_SIZE - trailer_size },
@@ -151,7 +152,7 @@ static void fill_record(const struct pd_record *r, struct pd_loads *all, uint32_
 {
 	const enum pd_swap swap = r->session->swap;
 
-	out->type = r->frame.state == PD_FRAME_SKIPPED ? 0 : r->frame.type;
+	out->type = r->frame.type;
 	out->misc = r->frame.misc;
 	out->has = 0;
 	out->place = ALONE;

@@ -3,6 +3,15 @@
 
 #define HEADER PD_RECORD_HEADER_SIZE
 
+/* Bytes that are no record have no type: the header that was read there is not one. */
+static void set_skipped(struct pd_frame *f, struct pd_bytes bytes)
+{
+	f->state = PD_FRAME_SKIPPED;
+	f->type = 0;
+	f->desc = NULL;
+	f->bytes = bytes;
+}
+
 enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t want,
 			       struct pd_bytes bytes, struct pd_error *e)
 {
@@ -13,10 +22,13 @@ enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t w
 	if (code == PD_E_TRUNCATED)
 		e->text = f->inner_offset == PD_OUTER ? "the records end inside it" :
 							"the compressed records end inside it";
-	f->state = code == PD_E_TRUNCATED && bytes.size >= HEADER ? PD_FRAME_CUT : PD_FRAME_SKIPPED;
-	if (f->state == PD_FRAME_SKIPPED)
+	if (code == PD_E_TRUNCATED && bytes.size >= HEADER) {
+		f->state = PD_FRAME_CUT;
+		f->bytes = bytes;
+	} else {
 		e->skipped = bytes.size;
-	f->bytes = bytes;
+		set_skipped(f, bytes);
+	}
 	return PD_NEXT_DAMAGED;
 }
 
@@ -74,8 +86,7 @@ void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enu
 enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,
 			   struct pd_bytes bytes, bool last, struct pd_error *e)
 {
-	f->state = PD_FRAME_SKIPPED;
-	f->bytes = bytes;
+	set_skipped(f, bytes);
 	if (!last)
 		return PD_NEXT_RECORD;
 	*e = l->error_at_end;

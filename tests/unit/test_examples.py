@@ -62,6 +62,16 @@ def test_count_types(name, run, decode):
 
 
 @pytest.mark.sanitize
+def test_bytes_that_are_not_records_have_no_type(run, decode, tmp_path):
+    """The file ends inside the header of a SAMPLE."""
+    path = tmp_path / "cut.data"
+    records = [r for r in decode(PERF / "01-basic.data")["records"] if r["type"] == "SAMPLE"]
+    path.write_bytes((PERF / "01-basic.data").read_bytes()[:records[-1]["offset"] + 5])
+    counts = dict(line.split()[::-1] for line in run("count_types", path))
+    assert counts["SKIPPED"] == "1" and counts["SAMPLE"] == str(len(records) - 1)
+
+
+@pytest.mark.sanitize
 def test_count_samples(run, decode):
     samples = [record for record in decode(PERF / "02-callgraph-fp.data")["records"]
                if record["type"] == "SAMPLE"]

@@ -254,7 +254,7 @@ PD_API int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *o
 
 /* --- a record --- */
 
-/* Returns the type, PERF_RECORD_*. */
+/* Returns the type, PERF_RECORD_*; 0 for bytes that are not records. */
 PD_API uint32_t pd_record_type(const struct pd_record *r);
 
 /* Returns the name of the type, "MMAP2"; "UNKNOWN", or "SKIPPED" for bytes that are not records.
