@@ -167,17 +167,17 @@ $(B)/flags: FORCE
 	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' | cmp -s - $@ || \
 		echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' > $@
 
-$(B)/obj/libdecode/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include
-$(B)/obj/libsymbols/%.o: INCLUDES := -iquote libsymbols -Ilibsymbols/include -iquote libdecode -Ilibdecode/include
-$(B)/obj/libprofile/%.o: INCLUDES := -iquote libprofile -Ilibprofile/include -iquote libdecode -Ilibdecode/include
-$(B)/obj/libcolumns/%.o: INCLUDES := -iquote libcolumns -Ilibcolumns/include -iquote libdecode -Ilibdecode/include
-$(B)/obj/sqlite/%.o $(B)/obj/extension/sqlite/%.o: INCLUDES := -iquote sqlite -Ilibdecode/include -Ilibcolumns/include
+$(B)/obj/libdecode/%.o $(B)/tidy/libdecode/%: INCLUDES := -iquote libdecode -Ilibdecode/include
+$(B)/obj/libsymbols/%.o $(B)/tidy/libsymbols/%: INCLUDES := -iquote libsymbols -Ilibsymbols/include -iquote libdecode -Ilibdecode/include
+$(B)/obj/libprofile/%.o $(B)/tidy/libprofile/%: INCLUDES := -iquote libprofile -Ilibprofile/include -iquote libdecode -Ilibdecode/include
+$(B)/obj/libcolumns/%.o $(B)/tidy/libcolumns/%: INCLUDES := -iquote libcolumns -Ilibcolumns/include -iquote libdecode -Ilibdecode/include
+$(B)/obj/sqlite/%.o $(B)/obj/extension/sqlite/%.o $(B)/tidy/sqlite/%: INCLUDES := -iquote sqlite -Ilibdecode/include -Ilibcolumns/include
 $(B)/obj/extension/sqlite/%.o: DEFINES := -DPQ_EXTENSION
-$(B)/obj/tools/%.o: INCLUDES := -iquote tools -iquote sqlite -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
-$(B)/obj/record/%.o: INCLUDES := -iquote record -iquote tools -Ilibdecode/include -Ilibsymbols/include
-$(B)/obj/tools/%.o: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
-$(B)/obj/tools/pquery/pquery.o: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
-$(B)/obj/record/%.o: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
+$(B)/obj/tools/%.o $(B)/tidy/tools/%: INCLUDES := -iquote tools -iquote sqlite -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
+$(B)/obj/record/%.o $(B)/tidy/record/%: INCLUDES := -iquote record -iquote tools -Ilibdecode/include -Ilibsymbols/include
+$(B)/obj/tools/%.o $(B)/tidy/tools/%: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
+$(B)/obj/tools/pquery/pquery.o $(B)/tidy/tools/pquery/pquery.c: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
+$(B)/obj/record/%.o $(B)/tidy/record/%: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/python/%.o: INCLUDES = -iquote python -isystem $(PYTHON_INCLUDE) -Ilibdecode/include -Ilibcolumns/include
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
 $(B)/obj/tests/fuzz/%.o: INCLUDES := -iquote libdecode -Ilibdecode/include -iquote tools -iquote libsymbols -Ilibsymbols/include \
@@ -436,8 +436,8 @@ tidy: $(ANALYZED:%=$(B)/tidy/%)
 $(B)/tidy/%: % $(HEADERS) .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(ALL_CFLAGS) -Ilibdecode -Ilibdecode/include \
-		-Irecord -Itools -Ilibsymbols -Ilibsymbols/include -Ilibprofile -Ilibprofile/include -Ilibcolumns -Ilibcolumns/include -Isqlite 2>$@.log || { grep -v 'warnings\? generated' $@.log; exit 1; }
+	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(ALL_CFLAGS) $(DEFINES) $(INCLUDES) 2>$@.log || \
+		{ grep -v 'warnings\? generated' $@.log; exit 1; }
 	$(Q)touch $@
 
 cppcheck:

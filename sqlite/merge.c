@@ -66,6 +66,7 @@ static bool is_equal(const struct merger *m, const struct row *a, const struct r
 	bool equal = a->nulls == b->nulls;
 
 	for (size_t i = 0; i < m->nr_columns; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): read */
 		equal &= a->values[i] == b->values[i];
 	return equal;
 }

@@ -9,7 +9,7 @@
 void pc_parquet_column(struct pc_parquet *p, const struct pc_array *a, struct pc_thrift *t);
 
 /* Returns the physical type of the column, or of the items of a list. */
-int pc_parquet_type(enum pc_type type);
+int pc_parquet_type(enum pc_type of);
 
 /* Writes bytes of the file. Returns p->error. */
 int pc_parquet_write(struct pc_parquet *p, const void *bytes, size_t n);

@@ -33,8 +33,10 @@ static bool is_same_text(const void *ctx, uint32_t id, const void *key)
 {
 	const struct pd_bytes have = pc_texts_at(ctx, id), *want = key;
 
-	return have.size == want->size &&
-	       (!have.size || memcmp(have.data, want->data, have.size) == 0);
+	if (have.size != want->size)
+		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): where there is a size */
+	return !have.size || memcmp(have.data, want->data, have.size) == 0;
 }
 
 /* Returns the size of the character at the start of a text, 0: not UTF-8. */

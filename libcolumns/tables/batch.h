@@ -62,7 +62,7 @@ void pc_batch_free(struct pc_batch *b);
 size_t pc_batch_size(const struct pc_batch *b);
 
 /* Returns the bytes of a value, or of an item of a list; 1 for bytes, long texts and structs. */
-size_t pc_width(enum pc_type type);
+size_t pc_width(enum pc_type of);
 bool pc_is_list(enum pc_type type);
 bool pc_has_offsets(enum pc_type type);
 bool pc_has_texts(enum pc_type type);

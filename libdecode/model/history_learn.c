@@ -10,7 +10,10 @@
 
 void pd_record_moment(const struct pd_record *r, struct pd_moment *out)
 {
-	if (!r || !out)
+	if (!out)
+		return;
+	*out = (struct pd_moment){ .time = PD_NO_TIME };
+	if (!r)
 		return;
 	if (!pd_record_hot_time(r, &out->time))
 		out->time = PD_NO_TIME;

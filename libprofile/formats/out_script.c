@@ -105,6 +105,7 @@ static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample
 			pp_recent_set_frame(recent, stack->same + stack->nr - 1 - i, frame, shown);
 	}
 	for (size_t i = stack->same; i-- && code == PD_OK;)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): else `same` is 0 */
 		code = pp_put_frame(&t->frames[t->is_trace], &t->out, recent->nodes[i], '\t',
 				    recent->shown[i]);
 	if (recent) {

@@ -78,7 +78,7 @@ static void put_who(struct pp_line_starts *s, struct pp_out *out, const struct p
 	if (strlen(comm) >= sizeof(who->comm))
 		return;
 	/* the text fits into the room */
-	strcpy(who->comm, comm);
+	memcpy(who->comm, comm, strlen(comm) + 1);
 	who->task_tid = l->task->tid;
 	who->pid = l->sample->pid;
 	who->tid = l->sample->tid;

@@ -45,6 +45,7 @@ static int join_node(struct joining *j, uint32_t i)
 									       n->frame);
 	if (j->to[i] == PP_NONE)
 		return -1;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the tree has a node by now */
 	j->tree.nodes[j->to[i]].weight += n->weight;
 	j->tree.nodes[j->to[i]].samples += n->samples;
 	return 0;

@@ -45,6 +45,7 @@ static int turn_node(struct turning *t, uint32_t i)
 		t->to[i] = n->samples ? add_stack(t, i) : t->to[n->parent];
 	if (t->to[i] == PP_NONE)
 		return -1;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the tree has a node by now */
 	t->tree.nodes[t->to[i]].weight += n->weight;
 	t->tree.nodes[t->to[i]].samples += n->samples;
 	return 0;
@@ -62,7 +63,7 @@ int pp_turn(struct pp_profile *p, uint32_t max_depth)
 		if (ret)
 			break;
 	}
-	if (!ret) {
+	if (t.to && !ret) {
 		for (size_t i = 0; i < p->tree.nr; i++)
 			p->places[i].node = t.to[p->places[i].node];
 		for (size_t i = 0; i < p->nr_events; i++)

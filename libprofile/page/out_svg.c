@@ -134,6 +134,7 @@ static void walk_frames(struct drawing *d,
 		while (at != root && p->merged[at].next == PP_NONE) {
 			at = p->merged[at].parent;
 			row--;
+			/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it is set */
 			lefts[row] += width_of(d, pp_total(&p->merged[at], d->out->o.measure));
 		}
 		at = at == root ? PP_NONE : p->merged[at].next;

@@ -138,8 +138,11 @@ static int keep_item(struct pp_profile *p, uint32_t track, const struct pd_field
 		     const struct pd_task *task, const struct pd_moment *at,
 		     const struct pp_item *item)
 {
+	struct pp_item timed = *item;
+
+	timed.time = record->has & PD_HAS_TIME ? record->time : 0;
 	if (track != PP_NONE && pp_tracks_add(&p->tracks, track, &p->strings, &p->memory,
-					      p->options.history, record, task, at, item) == 0)
+					      p->options.history, task, at, &timed) == 0)
 		return 0;
 	return pp_keep_none(p);
 }

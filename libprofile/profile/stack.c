@@ -162,6 +162,7 @@ uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
 		return site->frame;
 	}
 	if (s->recent)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is one of p->recents */
 		pd_history_locate_address(p->options.history, sample, p->recents->state, item);
 	frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
 				      sample->has & PD_HAS_PID ? sample->pid : -1, item);

@@ -255,16 +255,13 @@ uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp
 }
 
 int pp_tracks_add(struct pp_tracks *t, uint32_t number, struct pp_strings *strings,
-		  struct pp_memory *m, const struct pd_history *h, const struct pd_fields *record,
-		  const struct pd_task *task, const struct pd_moment *at,
-		  const struct pp_item *item)
+		  struct pp_memory *m, const struct pd_history *h, const struct pd_task *task,
+		  const struct pd_moment *at, const struct pp_item *item)
 {
 	struct pp_track *track = &t->items[number];
 	struct pp_item now = *item;
 
-	if (record->has & PD_HAS_TIME && record->time && record->time < NO_TIME_FROM)
-		now.time = record->time;
-	else
+	if (!item->time || item->time >= NO_TIME_FROM)
 		now.time = track->last;
 	if (now.time >= track->named_at) {
 		if (name_track(track, strings, m, h, task, at))

@@ -58,13 +58,11 @@ struct pp_tracks {
 /* Returns the number of a thread's track, added if it is new; PP_NONE without memory. */
 uint32_t pp_tracks_number(struct pp_tracks *t, const struct pd_task *task);
 
-/* Adds an item to a track: that of a record's thread, `task` at the moment `at`. The item's time is
- * the record's; without one, that of the item before it in the recording. Returns 0, or -1 without
- * memory. */
-int pp_tracks_add(struct pp_tracks *t, uint32_t track, struct pp_strings *strings,
-		  struct pp_memory *m, const struct pd_history *h, const struct pd_fields *record,
-		  const struct pd_task *task, const struct pd_moment *at,
-		  const struct pp_item *item);
+/* Adds an item to a track: that of a record's thread, `task` at the moment `at`. An item without a
+ * time, 0, has that of the item before it in the recording. Returns 0, or -1 without memory. */
+int pp_tracks_add(struct pp_tracks *t, uint32_t number, struct pp_strings *strings,
+		  struct pp_memory *m, const struct pd_history *h, const struct pd_task *task,
+		  const struct pd_moment *at, const struct pp_item *item);
 
 /* Returns the track of the thread of another one, added if it is new; NULL without memory. */
 struct pp_track *pp_tracks_find(struct pp_tracks *t, const struct pp_track *other);

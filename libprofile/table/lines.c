@@ -182,6 +182,7 @@ static int enter_node(struct summing *s, uint32_t at)
 	sum = &s->l->items[line];
 	sum->self_weight += n->weight;
 	sum->self_samples += n->samples;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): line_of() made room */
 	if (!s->open[line]++) {
 		sum->total_weight += n->total_weight;
 		sum->total_samples += n->total_samples;

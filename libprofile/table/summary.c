@@ -223,6 +223,7 @@ static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
 
 	if (share < 1)
 		return;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a share has a function */
 	image = pp_strings_at(&out->p->strings, u.function->image);
 	pp_printf(out, "no names for %.1f %%, in ", share);
 	if (u.function->kind == PP_KIND_JIT)

@@ -199,7 +199,7 @@ static void read_programs(struct ps_bpf *b, struct pd_tree *tree, struct pd_read
 	b->functions = room ? pd_arena_alloc(b->arena, room * sizeof(*b->functions)) : NULL;
 	while (b->functions && (p = pd_item_next(programs, p)))
 		read_program(b, room, p, types);
-	if (b->nr)
+	if (b->functions && b->nr)
 		qsort(b->functions, b->nr, sizeof(*b->functions), compare_functions);
 }
 

@@ -40,7 +40,7 @@ static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *f
 		GElf_Chdr header;
 		Elf_Scn *section;
 
-		if (!s->name || strncmp(s->name, ".debug_", 7) ||
+		if (!s->name || strncmp(s->name, ".debug_", 7) != 0 ||
 		    !(s->header.sh_flags & SHF_COMPRESSED))
 			continue;
 		section = elf_getscn(file->elf, i);

@@ -177,7 +177,7 @@ static const struct ps_section *find_same(const struct ps_elf *file, const struc
 	for (size_t i = 1; i < file->nr_sections; i++) {
 		const struct ps_section *s = &file->sections[i];
 
-		if (!s->name || !like->name || strcmp(s->name, like->name))
+		if (!s->name || !like->name || strcmp(s->name, like->name) != 0)
 			continue;
 		if (found)
 			return NULL;

@@ -3,6 +3,7 @@
 #include "debug/split.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "debug/package.h"
@@ -77,8 +78,8 @@ static struct pd_bytes section_bytes(struct assembly *a, const char *name)
 
 static const char *dwo_name(enum section which, char name[DWO_NAME])
 {
-	strcpy(name, names[which]);
-	return strcat(name, ".dwo");
+	snprintf(name, DWO_NAME, "%s.dwo", names[which]);
+	return name;
 }
 
 static struct pd_bytes dwo_section(struct assembly *a, enum section which)

@@ -132,7 +132,7 @@ static const char *module_path(const char *path, size_t *n)
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		const size_t m = strlen(endings[i]);
 
-		if (size <= m || strcmp(path + size - m, endings[i]))
+		if (size <= m || strcmp(path + size - m, endings[i]) != 0)
 			continue;
 		*n = size - m + strlen(endings[0]);
 		return path;

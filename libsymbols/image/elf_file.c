@@ -334,7 +334,7 @@ bool ps_elf_module_address(const struct ps_elf *e, uint64_t offset, uint64_t *ad
 	while (i < e->nr_sections && !is_loaded_code(&e->sections[i]))
 		i++;
 	s = i < e->nr_sections ? &e->sections[i] : NULL;
-	if (e->header.e_type != ET_REL || !s || !s->name || strcmp(s->name, ".text") ||
+	if (e->header.e_type != ET_REL || !s || !s->name || strcmp(s->name, ".text") != 0 ||
 	    s->header.sh_type != SHT_PROGBITS || offset >= s->header.sh_size)
 		return false;
 	*address = s->addr + offset;

@@ -171,7 +171,7 @@ static const char *path_of(struct ps_session *s, const struct pd_image *image)
 	static const char suffix[] = " (deleted)";
 	const size_t n = strlen(image->path), m = sizeof(suffix) - 1;
 
-	if (n <= m || strcmp(image->path + n - m, suffix))
+	if (n <= m || strcmp(image->path + n - m, suffix) != 0)
 		return image->path;
 	return pd_arena_text(&s->arena, image->path, n - m);
 }

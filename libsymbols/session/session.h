@@ -199,9 +199,9 @@ static inline enum ps_debug_depth ps_session_depth(const struct ps_session *s)
 }
 
 /* Opens the files of an image on first need. */
-struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t image);
+struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index);
 /* Opens the debug information of an image whose names were enough so far. */
-void ps_session_load_debug(struct ps_session *s, uint32_t image);
+void ps_session_load_debug(struct ps_session *s, uint32_t index);
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
 
 /* Returns that of an image's open files which has debug information, or NULL. */

@@ -42,11 +42,11 @@ static void find_preport(char path[PATH_MAX])
 	path[size > 0 ? size : 0] = '\0';
 	slash = strrchr(path, '/');
 	if (slash && slash + sizeof("/preport") < path + PATH_MAX) {
-		strcpy(slash, "/preport");
+		memcpy(slash, "/preport", sizeof("/preport"));
 		if (access(path, X_OK) == 0)
 			return;
 	}
-	strcpy(path, "preport");
+	memcpy(path, "preport", sizeof("preport"));
 }
 
 static int wait_for(pid_t pid)

@@ -156,8 +156,7 @@ static void store_choice(const struct parser *p, const struct given *g)
 	const char *near;
 
 	for (unsigned int i = 0; o->choices[i]; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): read_value() checked
-		 * it */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as store_number() */
 		if (strcmp(o->choices[i], g->value) == 0) {
 			memcpy((char *)p->settings + o->offset, &i, sizeof(i));
 			return;
@@ -186,8 +185,7 @@ static void print_and_exit(const struct parser *p, const struct given *g)
 		break;
 	default:
 		for (size_t i = 0; cli_shells[i]; i++)
-			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): read_value()
-			 * checked it */
+			/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): likewise */
 			known = known || strcmp(cli_shells[i], g->value) == 0;
 		if (!known)
 			exit(cli_usage(p->tool, "'%s' must be one of bash|zsh|fish, not '%s'",
@@ -220,6 +218,7 @@ static void store_value(const struct parser *p, const struct given *g)
 		break;
 	case CLI_KIND_NUMBER:
 	case CLI_KIND_SIZE:
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): likewise */
 		if (g->value != o->bare || *o->bare)
 			store_number(p, g);
 		break;
