@@ -571,7 +571,7 @@ static void add_resolved_keys(struct pd_members *m)
 		       "'description':'why the unwound stack ends there, at BOTTOM or before "
 		       "(only with --symbols)',"
 		       "'enum':['BOTTOM','STACK_CUT','OTHER_STACK','NO_MAP','NO_FILE','MISMATCH',"
-		       "'NO_CFI','BAD_CFI','NO_PROGRESS','MAX_FRAMES']");
+		       "'NO_CFI','BAD_CFI','NO_PROGRESS','MAX_FRAMES','NO_ARCH','LIMIT']");
 	pd_members_add(m, "branch_frames", "",
 		       "'description':'for each of branch_stack.entries (only with --resolve)',"
 		       "'type':'array','items':{" CLOSED "'required':['from','to'],'properties':{"

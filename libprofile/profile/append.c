@@ -129,6 +129,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->cut += from->cut;
 	to->copies_cut += from->copies_cut;
 	to->copies_short += from->copies_short;
+	to->copies_foreign += from->copies_foreign;
 	to->lone += from->lone;
 	to->chains += from->chains;
 	to->small += from->small;

@@ -69,8 +69,8 @@ static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t m
 	const size_t n = s->nr + s->same;
 	const struct pd_location *first = s->items;
 
-	if (!s->same && (!n || (first->of != PD_LOCATION_OF_CALLCHAIN &&
-				first->of != PD_LOCATION_OF_STACK)))
+	if (!*end && !s->same && (!n || (first->of != PD_LOCATION_OF_CALLCHAIN &&
+					 first->of != PD_LOCATION_OF_STACK)))
 		return false;
 	p->counts.chains++;
 	if (*end) {
@@ -78,6 +78,7 @@ static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t m
 
 		p->counts.copies_cut += !is_whole;
 		p->counts.copies_short += strcmp(end, "STACK_CUT") == 0;
+		p->counts.copies_foreign += strcmp(end, "NO_ARCH") == 0;
 		return !is_whole;
 	}
 	if (n == 1 && first->cpumode == PD_CPUMODE_USER)

@@ -96,6 +96,10 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 	if (percent(c->copies_short, c->chains) >= 1)
 		pp_printf(out, "%.1f %% of the stacks reach beyond what was copied of them: record "
 			  "with --call-graph dwarf,65528\n", percent(c->copies_short, c->chains));
+	if (percent(c->copies_foreign, c->chains) >= 1)
+		pp_printf(out, "%.1f %% of the stacks were copied, but those of this machine are "
+			  "not unwound: record with --call-graph fp\n",
+			  percent(c->copies_foreign, c->chains));
 	if (percent(c->cut, c->chains) < 1)
 		return;
 	pp_printf(out, "%.1f %% of the stacks are cut at %u addresses: record with "

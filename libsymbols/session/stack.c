@@ -349,6 +349,8 @@ static size_t unwind_sample(struct ps_stack_worker *w, const struct pd_record *s
 	struct ps_chain chain;
 	uint64_t pid;
 
+	if (!in.arch && copied->size)
+		*end = PS_END_NO_ARCH;
 	if (!in.arch || !pd_record_get_number(sample, "pid", &pid))
 		return n;
 	w->pid = (int32_t)pid;
@@ -364,12 +366,12 @@ static size_t unwind_sample(struct ps_stack_worker *w, const struct pd_record *s
 size_t ps_frames(struct ps_session *s, const struct pd_record *sample, struct pd_location *out,
 		 size_t capacity, enum ps_end *end)
 {
-	struct pd_copied_stack copied;
+	struct pd_copied_stack copied = { .size = 0 };
 	struct ps_stack_worker *w;
 	size_t n;
 
-	*end = PS_END_NONE;
 	w = pd_record_copied_stack(sample, &copied) ? take_worker(s) : NULL;
+	*end = !w && copied.size ? PS_END_LIMIT : PS_END_NONE;
 	if (!w)
 		return pd_history_frames(s->options.history, sample, out, capacity);
 	n = unwind_sample(w, sample, &copied, out, out ? capacity : 0, end);

@@ -17,6 +17,8 @@ const char *ps_end_name(enum ps_end end)
 		[PS_END_BAD_CFI] = "BAD_CFI",
 		[PS_END_NO_PROGRESS] = "NO_PROGRESS",
 		[PS_END_MAX_FRAMES] = "MAX_FRAMES",
+		[PS_END_NO_ARCH] = "NO_ARCH",
+		[PS_END_LIMIT] = "LIMIT",
 	};
 
 	return (size_t)end < sizeof(names) / sizeof(names[0]) ? names[end] : "";

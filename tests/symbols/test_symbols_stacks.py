@@ -7,7 +7,7 @@ import time
 import pytest
 
 from cfi_builder import AARCH64, I386, WORD, X86_64, Cfi, def_cfa, elf, saved, undefined
-from conftest import strict_json_lines
+from conftest import TOOLS, strict_json_lines
 from lbr import build_id
 from perfdata import features as f
 from perfdata import records as r
@@ -198,6 +198,24 @@ def test_without_a_stack_nothing_is_unwound(machine):
                            callchain=[KERNEL_MARK, 1], user_abi=0)
     assert machine.chains(none, kernel_thread) == [
         (None, [(F, False), (H + 8, True)]), (None, [(1, False)])]
+
+
+@pytest.mark.parametrize("arch", [b"riscv64", b"s390x", b"ppc64le", b"arm", None])
+def test_stacks_of_other_machines_say_so(arch, run_pdecode, tmp_path):
+    """Nothing is unwound, for the registers are unknown; frames are those that the kernel found."""
+    m = Machine(X86_64, run_pdecode, tmp_path)
+    m.arch = arch or b""
+    samples = [m.sample(m.usual()), m.sample(b"", chain=[USER_MARK, m.at(F), m.at(H + 8)])]
+    assert m.chains(*samples) == [("NO_ARCH", [(F, False)]), (None, [(F, False), (H + 8, True)])]
+    done = m.run(["-f", "jsonl", "--symbols=names", m.path])
+    assert b'"stack_ends":{"NO_ARCH":1}' in done.stdout
+    assert b"1 of 1 copied stacks are of a machine whose stacks are not unwound" in done.stderr
+    m.write(m.sample(m.usual()))
+    table = subprocess.run([TOOLS / "preport", m.path], capture_output=True, text=True)
+    assert "stacks: 100.0 % cut" in table.stdout
+    assert ("100.0 % of the stacks were copied, but those of this machine are not unwound: "
+            "record with --call-graph fp\n") in table.stdout
+    assert "record with -g" not in table.stdout and "one function" not in table.stdout
 
 
 def test_resolve_alone_unwinds_nothing(machine):

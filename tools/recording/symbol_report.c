@@ -35,6 +35,8 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 		t->stacks += totals->ends[i].samples;
 		if (strcmp(totals->ends[i].end, ps_end_name(PS_END_STACK_CUT)) == 0)
 			t->cut = totals->ends[i].samples;
+		else if (strcmp(totals->ends[i].end, ps_end_name(PS_END_NO_ARCH)) == 0)
+			t->foreign = totals->ends[i].samples;
 	}
 }
 
@@ -114,6 +116,10 @@ bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool
 		cli_error(tool, "%s: %llu of %llu copied stacks are cut; copy more with precord "
 			  "--call-graph dwarf,16384", input, (unsigned long long)t->cut,
 			  (unsigned long long)t->stacks);
+	if (t->foreign)
+		cli_error(tool, "%s: %llu of %llu copied stacks are of a machine whose stacks are "
+			  "not unwound; use precord --call-graph fp there", input,
+			  (unsigned long long)t->foreign, (unsigned long long)t->stacks);
 	return report_frames(t, tool, input);
 }
 

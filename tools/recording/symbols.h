@@ -84,7 +84,8 @@ struct symbol_totals {
 		unsigned int why;
 		bool has_build_id;
 	} worst[SYMBOL_WORST];			/* images, the worst first */
-	uint64_t stacks, cut;			/* copied ones, and those that are cut */
+	uint64_t stacks, cut, foreign;		/* copied ones, those that are cut, and of machines
+						 * whose stacks are not unwound */
 };
 
 /* A session and what it needs. Must be zero-initialized but for the opener. */

@@ -206,6 +206,7 @@ struct pp_counts {
 	uint64_t cut;		/* samples with as many addresses as the kernel records */
 	uint64_t copies_cut;	/* samples whose copied stack is not unwound to its end */
 	uint64_t copies_short;	/* part of them: the copy does not reach that far */
+	uint64_t copies_foreign; /* another part: stacks of that machine are not unwound */
 	uint64_t lone;		/* samples of user code whose chain is one address */
 	uint64_t chains;	/* samples with a chain */
 	uint64_t small;		/* samples that are counted as "[small]" */

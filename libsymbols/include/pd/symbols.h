@@ -230,6 +230,8 @@ enum ps_end {
 	PS_END_BAD_CFI,
 	PS_END_NO_PROGRESS,	/* the caller's frame would not be above this one */
 	PS_END_MAX_FRAMES,
+	PS_END_NO_ARCH,		/* stacks of this machine are not unwound, or it is not recorded */
+	PS_END_LIMIT,		/* the memory limit leaves no room to unwind */
 };
 
 /* Returns "BOTTOM", ...; "" for PS_END_NONE. Static. Safe in any thread. */
