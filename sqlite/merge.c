@@ -63,10 +63,10 @@ static void read_row(const struct merger *m, size_t at, struct row *to)
 
 static bool is_equal(const struct merger *m, const struct row *a, const struct row *b)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): of a row read */
 	bool equal = a->nulls == b->nulls;
 
 	for (size_t i = 0; i < m->nr_columns; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): read */
 		equal &= a->values[i] == b->values[i];
 	return equal;
 }

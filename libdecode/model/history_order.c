@@ -113,10 +113,11 @@ int pd_history_order_changes(struct pd_history *h)
 {
 	const size_t room = 2 * (size_t)h->changes.nr * sizeof(struct pd_pair);
 	struct pd_pair *pairs = pd_budget_alloc(&h->budget, room);
-	struct sorter s = { pairs, pairs + h->changes.nr, h->changes.nr };
+	struct sorter s;
 
 	if (!pairs)
 		return -1;
+	s = (struct sorter){ pairs, pairs + h->changes.nr, h->changes.nr };
 	sort_by_place(h, &s);
 	if (h->has_times) {
 		set_times(h, &s);

@@ -244,7 +244,7 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 {
 	for (;;) {
 		struct pd_order_item item;
-		uint64_t time;
+		uint64_t time = 0;
 		int got = pd_order_pop(r->order, &item, e);
 
 		if (got < 0)

@@ -92,7 +92,7 @@ static size_t next_text(const struct pp_folded_line *line, size_t i, struct pd_b
 /* Compares the bytes from the i-th pieces on, whose boundaries need not be the same. */
 static int compare_rest(const struct pp_folded_line *a, const struct pp_folded_line *b, size_t i)
 {
-	struct pd_bytes x = { NULL, 0 }, y = { NULL, 0 };
+	struct pd_bytes x = { (const uint8_t *)"", 0 }, y = x;
 	size_t j = i, both;
 	int order = 0;
 

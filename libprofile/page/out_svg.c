@@ -110,11 +110,10 @@ static void walk_frames(struct drawing *d,
 {
 	const struct pp_profile *p = d->out->p;
 	const uint32_t root = p->events[d->out->o.event].merged;
-	double lefts[DEEPEST];
+	double lefts[DEEPEST] = { MARGIN };
 	uint32_t at = root;
 	size_t row = 0;
 
-	lefts[0] = MARGIN;
 	while (at != PP_NONE) {
 		const struct pp_merged *n = &p->merged[at];
 		const double width = width_of(d, pp_total(n, d->out->o.measure));
@@ -134,7 +133,6 @@ static void walk_frames(struct drawing *d,
 		while (at != root && p->merged[at].next == PP_NONE) {
 			at = p->merged[at].parent;
 			row--;
-			/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): it is set */
 			lefts[row] += width_of(d, pp_total(&p->merged[at], d->out->o.measure));
 		}
 		at = at == root ? PP_NONE : p->merged[at].next;

@@ -225,9 +225,8 @@ static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
 	const double share = percent(u.weight, e->weight - e->idle_weight);
 	struct pd_bytes image;
 
-	if (share < 1)
+	if (share < 1 || !u.function)
 		return;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a share has a function */
 	image = pp_strings_at(&out->p->strings, u.function->image);
 	pp_printf(out, "no names for %.1f %%, in ", share);
 	if (u.function->kind == PP_KIND_JIT)
