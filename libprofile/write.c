@@ -43,11 +43,14 @@ int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to
 	int ret = 0;
 
 	memcpy(&out.o, o, o->size < sizeof(out.o) ? o->size : sizeof(out.o));
+	p->counts.unpacked = 0;
 	if (out.o.event >= p->nr_events)
 		return 0;
 	if ((size_t)out.o.format < sizeof(writers) / sizeof(*writers))
 		ret = write_format(&out);
 	pp_flush(&out);
+	if (!p->counts.unpacked)
+		p->counts.unpacked = out.flushed;
 	if (pp_tracks_error(&p->tracks).code != PD_OK)
 		ret = -1;
 	return out.error ? out.error : ret;

@@ -210,6 +210,7 @@ int pp_write_gzip(struct pp_out *out, int (*write)(struct pp_out *))
 		return -1;
 	ret = write(&plain);
 	pp_flush(&plain);
+	out->p->counts.unpacked = plain.flushed;
 	take_chunk(&g, (const uint8_t *)"", 0, Z_FINISH);
 	if (g.chunks)
 		end_thread(&g);

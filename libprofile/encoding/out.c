@@ -9,6 +9,7 @@ void pp_flush(struct pp_out *out)
 {
 	if (out->used && !out->error)
 		out->error = out->to.write(out->to.ctx, out->buffer, out->used);
+	out->flushed += out->used;
 	out->used = 0;
 }
 

@@ -15,6 +15,7 @@ struct pp_out {
 	struct pp_write o;
 	struct pd_output to;
 	int error;		/* of the first failure; later writes do nothing */
+	uint64_t flushed;	/* bytes that left the buffer */
 	size_t used;
 	char buffer[PP_OUT_SIZE];
 };

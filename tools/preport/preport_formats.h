@@ -16,6 +16,7 @@ struct format {
 	enum pp_keep keep;
 	uint32_t groups;	/* without --group */
 	bool is_script;		/* the samples one by one, no profile: `format` does not count */
+	uint64_t most;		/* bytes that the site opens; 0: any number */
 	const char *viewer;	/* a command that opens the file, which follows; NULL: none */
 	const char *site;	/* the same, a web page that loads the file */
 };

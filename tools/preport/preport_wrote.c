@@ -57,6 +57,19 @@ static const char *quote(const char *path, char *text, size_t size)
 	return text;
 }
 
+void wrote_warn_large(const struct cli_tool *tool, const char *input, const struct format *format,
+		      const struct pp_profile *profile)
+{
+	struct pp_counts counts = { .size = sizeof(counts) };
+	char most[NUMBER_TEXT], have[NUMBER_TEXT];
+
+	pp_count(profile, &counts);
+	if (format->most && counts.unpacked > format->most)
+		cli_error(tool, "%s: %s opens at most %s, and this is %s of JSON: choose with "
+			  "--time or --tid, or --thin=N", input, format->site,
+			  format_size(format->most, most), format_size(counts.unpacked, have));
+}
+
 void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
 		  const struct format *format, const struct pp_profile *profile)
 {

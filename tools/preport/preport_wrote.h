@@ -5,6 +5,10 @@
 #include "cli/cli.h"
 #include "preport/preport_formats.h"
 
+/* Prints a warning if the viewer of the format opens only smaller files. */
+void wrote_warn_large(const struct cli_tool *tool, const char *input, const struct format *format,
+		      const struct pp_profile *profile);
+
 /* Prints both on standard error; the second only for formats that have a viewer. */
 void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
 		  const struct format *format, const struct pp_profile *profile);

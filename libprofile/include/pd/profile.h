@@ -220,6 +220,7 @@ struct pp_counts {
 	uint64_t frames;	/* functions in the merged stacks; 0 before pp_merge() */
 	bool lacks_times;	/* PP_KEEP_WHAT_FITS: nothing fitted */
 	uint64_t waits;		/* between context switches, or as samples of offcpu-time */
+	uint64_t unpacked;	/* bytes of the last pp_write(), before they are compressed */
 };
 
 /* Fills in *out. out->size must be set. */
