@@ -310,6 +310,7 @@ int main(int argc, char **argv)
 	r.events.log = &r.log;
 	if (status < 0)
 		status = record_and_report(&r, &o, command);
+	interrupt_stop(&r.interrupt);
 	rotate_trigger_close(&r.trigger);
 	rings_unmap(&r.rings);
 	cpu_groups_free(&r.groups);

@@ -28,6 +28,7 @@ static void *signal_thread(void *arg)
 	const struct timespec none = { 0, 0 };
 	struct interrupt *in = arg;
 	siginfo_t second;
+	int cancel;
 
 	wait_for_signal(in, &in->first);
 	eventfd_write(in->first_fd, 1);
@@ -36,7 +37,10 @@ static void *signal_thread(void *arg)
 		;
 	wait_for_signal(in, &second);
 	__atomic_store_n(&in->hurry, true, __ATOMIC_RELAXED);
+	/* stderr is locked meanwhile */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	log_unless_blocked(in->log, LOG_WARNING, "a second signal: ending at once");
+	pthread_setcancelstate(cancel, NULL);
 	sleep_ms(GRACE_MS);
 	_exit(128 + second.si_signo);
 }
@@ -59,6 +63,14 @@ void interrupt_start(struct interrupt *in, const struct logger *s)
 	in->threaded =
 		in->first_fd >= 0 && pthread_create(&in->thread, NULL, signal_thread, in) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (in->threaded)
-		pthread_detach(in->thread);
+}
+
+void interrupt_stop(struct interrupt *in)
+{
+	if (!in->threaded)
+		return;
+	pthread_cancel(in->thread);
+	pthread_join(in->thread, NULL);
+	close(in->first_fd);
+	in->threaded = false;
 }

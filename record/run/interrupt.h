@@ -24,7 +24,10 @@ struct interrupt {
 	const struct logger *log;
 };
 
-/* The signals must be blocked in every other thread. */
+/* The signals must be blocked in every other thread. The thread uses *in until interrupt_stop(). */
 void interrupt_start(struct interrupt *in, const struct logger *s);
+
+/* Ends the thread; nothing where none was started. Signals after it stay pending. */
+void interrupt_stop(struct interrupt *in);
 
 #endif
