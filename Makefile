@@ -176,7 +176,7 @@ $(B)/obj/extension/sqlite/%.o: DEFINES := -DPQ_EXTENSION
 $(B)/obj/tools/%.o $(B)/tidy/tools/%: INCLUDES := -iquote tools -iquote sqlite -Ilibdecode/include -Ilibsymbols/include -Ilibprofile/include -Ilibcolumns/include
 $(B)/obj/record/%.o $(B)/tidy/record/%: INCLUDES := -iquote record -iquote tools -Ilibdecode/include -Ilibsymbols/include
 $(B)/obj/tools/%.o $(B)/tidy/tools/%: DEFINES = -DPD_LIBRARIES='"$(TOOL_VERSIONS)"'
-$(B)/obj/tools/pquery/pquery.o $(B)/tidy/tools/pquery/pquery.c: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
+$(B)/obj/tools/pquery/%.o $(B)/tidy/tools/pquery/%: DEFINES = -DPD_LIBRARIES='"$(QUERY_VERSIONS)"'
 $(B)/obj/record/%.o $(B)/tidy/record/%: DEFINES = -DPD_LIBRARIES='"$(RECORD_VERSIONS)"'
 $(B)/obj/python/%.o: INCLUDES = -iquote python -isystem $(PYTHON_INCLUDE) -Ilibdecode/include -Ilibcolumns/include
 $(B)/obj/tests/%.o: INCLUDES := -Ilibdecode/include
