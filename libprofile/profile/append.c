@@ -132,6 +132,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->copies_foreign += from->copies_foreign;
 	to->lone += from->lone;
 	to->chains += from->chains;
+	to->no_address += from->no_address;
 	to->small += from->small;
 	if (from->first != PD_NO_TIME && (to->first == PD_NO_TIME || from->first < to->first))
 		to->first = from->first;

@@ -69,6 +69,7 @@ static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t m
 	const size_t n = s->nr + s->same;
 	const struct pd_location *first = s->items;
 
+	p->counts.no_address += !n;
 	if (!*end && !s->same && (!n || (first->of != PD_LOCATION_OF_CALLCHAIN &&
 					 first->of != PD_LOCATION_OF_STACK)))
 		return false;

@@ -88,6 +88,10 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 	const unsigned int most = e->weigher.max_stack ? e->weigher.max_stack :
 							   PP_KERNEL_STACK_MAX;
 
+	if (percent(c->no_address, c->samples) >= 1)
+		pp_printf(out, "%.1f %% of the samples have no address, so no function: their event "
+			  "was opened without PERF_SAMPLE_IP\n",
+			  percent(c->no_address, c->samples));
 	if (!c->chains)
 		pp_put_text(out, "no call graphs: record with -g\n");
 	else if (c->lone * 2 > c->chains)

@@ -221,6 +221,7 @@ struct pp_counts {
 	bool lacks_times;	/* PP_KEEP_WHAT_FITS: nothing fitted */
 	uint64_t waits;		/* between context switches, or as samples of offcpu-time */
 	uint64_t unpacked;	/* bytes of the last pp_write(), before they are compressed */
+	uint64_t no_address;	/* samples without any */
 };
 
 /* Fills in *out. out->size must be set. */
