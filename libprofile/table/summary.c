@@ -89,8 +89,8 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 							   PP_KERNEL_STACK_MAX;
 
 	if (percent(c->no_address, c->samples) >= 1)
-		pp_printf(out, "%.1f %% of the samples have no address, so no function: their event "
-			  "was opened without PERF_SAMPLE_IP\n",
+		pp_printf(out, "%.1f %% of the samples have no address, so no function: their "
+			  "event was opened without PERF_SAMPLE_IP\n",
 			  percent(c->no_address, c->samples));
 	if (!c->chains)
 		pp_put_text(out, "no call graphs: record with -g\n");

@@ -118,7 +118,7 @@ def started():
 
 DOUBTS = ("unfinished", "lost: record", "throttled the event", "[small]", "took turns",
           "no call graphs", "are one function", "are cut at", "reach beyond", "idle:", "lockstep",
-          "waits are shown", "no periods", "no names", "also recorded")
+          "waits are shown", "no periods", "no names", "also recorded", "no address")
 
 
 def test_a_good_recording_has_no_doubts(report):
@@ -151,6 +151,19 @@ def test_no_call_graphs_and_no_periods(report):
     out = report(it, attrs=[(bare, [1])])
     assert re.search("^no call graphs: record with -g$", out, re.M)
     assert re.search("^the samples have no periods: each counts 1$", out, re.M)
+
+
+def test_samples_without_an_address(report):
+    """An event without its address stands beside one with addresses."""
+    with_ip = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=0, sample_period=1000)
+    without = attr("TID|TIME|PERIOD|IDENTIFIER", type=1, config=1, sample_period=1000)
+    it = Recording()
+    it.records += [sample(with_ip, misc=USER, pid=10, tid=10, time=10 + i, ip=0x1010, period=1,
+                          identifier=1) for i in range(3)]
+    assert "no address" not in report(it, attrs=[(with_ip, [1]), (without, [2])])
+    it.records.append(sample(without, misc=USER, pid=10, tid=10, time=20, period=1, identifier=2))
+    out = report(it, attrs=[(with_ip, [1]), (without, [2])])
+    assert re.search(r"^25\.0 % of the samples have no address, so no function: ", out, re.M)
 
 
 @pytest.mark.parametrize("lone, is_told", [(3, False), (4, True)])

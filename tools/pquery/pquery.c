@@ -46,8 +46,8 @@ static enum cli_exit open_input(struct run *run, struct input *in)
 static enum cli_exit open_output(struct run *run)
 {
 	const char *path = run->s->save ? run->s->save : run->s->output;
-	const enum cli_exit status = output_open(&run->out, &pquery, path,
-						 run->operands.nr_inputs ? run->operands.inputs[0].path : NULL);
+	const char *input = run->operands.nr_inputs ? run->operands.inputs[0].path : NULL;
+	const enum cli_exit status = output_open(&run->out, &pquery, path, input);
 
 	if (status != CLI_OK || !run->s->save || !save_open(&run->save, run->out.fd))
 		return status;
@@ -72,15 +72,16 @@ static enum cli_exit open_files(struct run *run)
 static enum cli_exit query_inputs(struct run *run)
 {
 	const struct input *first = run->operands.inputs;
+	const size_t nr = run->operands.nr_inputs;
 	const struct sandbox sandbox = {
 		.tool = &pquery, .word = run->s->sandbox, .verbose = run->s->verbose,
-		.input = run->operands.nr_inputs ? first->fd : STDIN_FILENO,
-		.read_beneath = run->operands.nr_inputs && first->fd < 0 ? first->path : NULL,
+		.input = nr ? first->fd : STDIN_FILENO,
+		.read_beneath = nr && first->fd < 0 ? first->path : NULL,
 		.receive = run->s->has_names ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
 		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
 	};
 	const enum cli_exit status = run->s->has_names ?
-		query_names_prepare(&run->names, &pquery, &run->s->symbols, run->operands.nr_inputs) : CLI_OK;
+		query_names_prepare(&run->names, &pquery, &run->s->symbols, nr) : CLI_OK;
 
 	if (status != CLI_OK) {
 		sqlite3_close_v2(run->db);
@@ -93,8 +94,8 @@ static enum cli_exit query_inputs(struct run *run)
 static enum cli_exit check_save(const struct settings *s)
 {
 	if (s->save && (s->output || s->format != ROWS_TABLE))
-		return cli_usage(&pquery, "'--save' names the file of the database: '--%s' does not "
-				 "apply", s->output ? "output" : "format");
+		return cli_usage(&pquery, "'--save' names the file of the database: '--%s' does "
+				 "not apply", s->output ? "output" : "format");
 	return CLI_OK;
 }
 

@@ -318,6 +318,7 @@ static enum cli_exit run_queries(struct run *run)
 enum cli_exit run_in_sandbox(void *ctx)
 {
 	struct run *run = ctx;
+	const struct operands *of = &run->operands;
 	enum cli_exit status;
 	struct pd_error e;
 
@@ -329,8 +330,8 @@ enum cli_exit run_in_sandbox(void *ctx)
 		status = output_truncate(&run->out);
 	if (status == CLI_OK)
 		status = run_queries(run);
-	if (run->operands.nr_inputs && sigbus_lost_bytes(&e))
-		on_error(run, run->operands.nr_inputs == 1 ? run->operands.inputs->name : "an input", &e);
+	if (of->nr_inputs && sigbus_lost_bytes(&e))
+		on_error(run, of->nr_inputs == 1 ? of->inputs->name : "an input", &e);
 	if (status == CLI_OK && run->errors.nr)
 		status = CLI_ERRORS;
 	sqlite3_close_v2(run->db);
