@@ -155,19 +155,28 @@ void pc_add_error(struct pc_columns *c, const struct pd_error *e)
 
 /* --- steps --- */
 
-/* Adds the next record, or samples. */
-static void add_items(struct pc_columns *c)
+/* Adds a record that is no sample. Those of perf itself may change what samples refer to. */
+static void add_other(struct pc_columns *c, const struct pd_fields *item)
 {
-	const struct pd_fields *item = &c->items[c->item];
-
-	if (item->type == PD_RECORD_SAMPLE) {
-		c->item += (int)pc_add_samples(c, item, (size_t)(c->nr_items - c->item));
-		return;
-	}
-	c->item++;
+	if (item->type >= PD_RECORD_HEADER_ATTR)
+		pc_end_samples(c);
 	c->totals.records++;
 	if (pc_keeps(c, item))
 		pc_add_record(c, item);
+}
+
+static bool is_sample_next(const struct pc_columns *c)
+{
+	return c->item < c->nr_items && c->items[c->item].type == PD_RECORD_SAMPLE;
+}
+
+/* Adds the next record, or samples. */
+static void add_items(struct pc_columns *c)
+{
+	if (!is_sample_next(c))
+		add_other(c, &c->items[c->item++]);
+	while (is_sample_next(c) && !c->refused)
+		pc_add_sample(c, &c->items[c->item++]);
 }
 
 /* Returns whether records are in a decompressed stream: then their offset is not all of their
@@ -245,8 +254,10 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 	if (c->o.on_read)
 		c->o.on_read(c->o.ctx, c->reader);
 	c->is_inner = are_inner(c);
-	if (c->nr_items <= 0)
+	if (c->nr_items <= 0) {
+		pc_end_samples(c);
 		pc_queue_stop(&c->queue);
+	}
 	if (c->nr_items >= 0)
 		return PC_STEP_MORE;
 	c->nr_items = 0;

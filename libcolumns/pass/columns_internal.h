@@ -74,8 +74,9 @@ struct pc_columns {
 
 	struct pd_location *stack;	/* of the last sample */
 	size_t stack_capacity;
-	struct pc_samples samples;	/* of the last batch of records */
+	struct pc_samples samples;	/* without a queue */
 	struct pc_samples_queue queue;
+	struct pc_samples *open;	/* more may be added; NULL: there are none */
 	struct pc_numbered *numbered;	/* of samples, by their slot in `recents` */
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
@@ -124,8 +125,9 @@ static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number tab
 /* Returns whether a filter keeps the record. */
 bool pc_keeps(struct pc_columns *c, const struct pd_fields *item);
 
-/* Adds the rows of samples: the first items are. Returns how many items it took, at least 1. */
-size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_t n);
+/* Adds samples, whose rows are made when there are many, or at pc_end_samples(). */
+void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
+void pc_end_samples(struct pc_columns *c);
 /* Adds a sample, finding its thread and the places of its addresses. */
 void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f);
 /* Lets a thread make the rows, as far as it can, until pc_queue_stop(). */

@@ -188,7 +188,7 @@ static bool can_join_samples(struct pc_columns *c, const struct pc_samples *s,
 {
 	return !s->is_alone && s->n < PC_MOST_SAMPLES && f->has == s->has &&
 	       s->entries.size < s->entries_limit &&
-	       (f->attr == s->last->attr || !is_alone(c, f));
+	       (f->attr == s->attr || !is_alone(c, f));
 }
 
 static void make_rows(void *ctx, struct pc_samples *s)
@@ -200,9 +200,13 @@ static void make_rows(void *ctx, struct pc_samples *s)
 	write_samples(c, s);
 }
 
-/* Makes the rows, or lets the thread do so that has those before. */
-static void pass_on(struct pc_columns *c, struct pc_samples *s)
+void pc_end_samples(struct pc_columns *c)
 {
+	struct pc_samples *s = c->open;
+
+	c->open = NULL;
+	if (!s)
+		return;
 	if (c->queue.slots && !s->is_alone) {
 		pc_queue_put(&c->queue);
 		return;
@@ -212,25 +216,28 @@ static void pass_on(struct pc_columns *c, struct pc_samples *s)
 	make_rows(c, s);
 }
 
-size_t pc_add_samples(struct pc_columns *c, const struct pd_fields *items, size_t n)
+static void begin_samples(struct pc_columns *c, const struct pd_fields *f)
 {
 	struct pc_samples *s = c->queue.slots ? pc_queue_next(&c->queue) : &c->samples;
-	size_t i = 0;
 
 	s->n = s->entries.size = 0;
-	for (; i < n && items[i].type == PD_RECORD_SAMPLE; i++) {
-		if (!pc_keeps(c, &items[i]))
-			continue;
-		if (!s->n)
-			s->is_alone = is_alone(c, &items[i]);
-		else if (!can_join_samples(c, s, &items[i]))
-			break;
-		note_sample(c, &items[i]);
-		pc_find_sample(c, s, &items[i]);
-	}
-	c->totals.records += i;
-	pass_on(c, s);
-	return i;
+	s->is_alone = is_alone(c, f);
+	c->open = s;
+}
+
+void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
+{
+	c->totals.records++;
+	if (!pc_keeps(c, f))
+		return;
+	if (c->open && !can_join_samples(c, c->open, f))
+		pc_end_samples(c);
+	if (!c->open)
+		begin_samples(c, f);
+	note_sample(c, f);
+	pc_find_sample(c, c->open, f);
+	if (c->open->is_alone)
+		pc_end_samples(c);
 }
 
 void pc_queue_samples(struct pc_columns *c)

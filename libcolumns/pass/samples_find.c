@@ -209,7 +209,7 @@ static void set_event(struct pc_samples *s, const struct pd_fields *f)
 {
 	const size_t i = s->n;
 
-	if (i && f->attr == s->last->attr) {
+	if (i && f->attr == s->attr) {
 		s->event[i] = s->event[i - 1];
 		s->event_name[i] = s->event_name[i - 1];
 		return;
@@ -241,6 +241,7 @@ void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_
 	if (c->numbers_frames)
 		find_addresses(c, s, f, t);
 	s->has = f->has;
+	s->attr = f->attr;
 	s->last = f;
 	s->n++;
 }

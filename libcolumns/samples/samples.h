@@ -31,7 +31,8 @@ struct pc_samples {
 	size_t n;
 	bool is_alone;			/* a column needs its record, or its locations */
 	uint32_t has;			/* pd_fields.has, of all of them */
-	const struct pd_fields *last;	/* borrowed from the reader */
+	const struct pd_attr *attr;	/* of the last one */
+	const struct pd_fields *last;	/* borrowed from the reader, if it is alone */
 	uint64_t time[PC_MOST_SAMPLES], period[PC_MOST_SAMPLES], offset[PC_MOST_SAMPLES];
 	int32_t pid[PC_MOST_SAMPLES], tid[PC_MOST_SAMPLES];
 	uint32_t cpu[PC_MOST_SAMPLES];
