@@ -28,13 +28,19 @@ static const struct writer {
 	[PP_OTLP] = { pp_write_otlp },
 };
 
+static int write_plain(struct pp_out *out, void *ctx)
+{
+	return ((const struct writer *)ctx)->write(out);
+}
+
 static int write_format(struct pp_out *out)
 {
 	const struct writer *w = &writers[out->o.format];
 	const enum pp_compression chosen = out->o.compression ? out->o.compression :
 								    w->compression;
 
-	return chosen == PP_COMPRESSED ? pp_write_gzip(out, w->write) : w->write(out);
+	return chosen == PP_COMPRESSED ?
+		       pp_write_compressed(out, PP_GZIP, write_plain, (void *)w) : w->write(out);
 }
 
 int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to)

@@ -199,18 +199,21 @@ static int write_gzip(void *ctx, const void *data, size_t size)
 	return g->to->error ? g->to->error : g->error;
 }
 
-int pp_write_gzip(struct pp_out *out, int (*write)(struct pp_out *))
+int pp_write_compressed(struct pp_out *out, enum pp_wrapper wrapper,
+			int (*write)(struct pp_out *out, void *ctx), void *ctx)
 {
+	const int header = wrapper == PP_GZIP ? GZIP_HEADER : 0;
 	struct gzip g = { .to = out };
 	struct pp_out plain = { .p = out->p, .o = out->o, .to = { write_gzip, &g } };
 	int ret;
 
-	if (deflateInit2(&g.z, LEVEL, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, 8,
+	if (deflateInit2(&g.z, LEVEL, Z_DEFLATED, MAX_WBITS + header, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -1;
-	ret = write(&plain);
+	ret = write(&plain, ctx);
 	pp_flush(&plain);
-	out->p->counts.unpacked = plain.flushed;
+	if (wrapper == PP_GZIP)
+		out->p->counts.unpacked = plain.flushed;
 	take_chunk(&g, (const uint8_t *)"", 0, Z_FINISH);
 	if (g.chunks)
 		end_thread(&g);

@@ -8,12 +8,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "encoding/base64.h"
+#include "encoding/gzip.h"
 #include "page/page.h"
 #include "page/page_times.h"
-
-enum { LEVEL = 4 };	/* of zlib: 9 takes 20 times as long for 4 % less */
 
 /* The tree of an event. */
 struct page_event {
@@ -186,80 +185,66 @@ static void add_json(struct page *page)
 		k->bytes[i] = (uint8_t)(size >> (8 * i));
 }
 
-static void add_nodes(struct page *page, const struct pp_joined *j)
+/* --- the data --- */
+
+static void put_nodes(struct pp_out *out, const struct page *page, const struct pp_joined *j)
 {
-	struct pp_packing *k = &page->packing;
 	uint32_t last = PP_NONE;
 
 	for (uint32_t i = 0; i != PP_NONE; i = pp_joined_next(j, i)) {
 		const struct pp_node *n = &j->tree.nodes[i];
+		uint8_t *to = (uint8_t *)pp_room(out);
 		uint64_t up = 0;
 
 		for (; last != PP_NONE && last != n->parent; last = j->tree.nodes[last].parent)
 			up++;
-		pp_pack_varint(k, i ? up : 0);
-		pp_pack_varint(k, *function_of(page, j, i));
-		pp_pack_varint(k, n->weight);
-		pp_pack_varint(k, n->samples);
+		to = pp_write_varint(to, i ? up : 0);
+		to = pp_write_varint(to, *function_of(page, j, i));
+		to = pp_write_varint(to, n->weight);
+		to = pp_write_varint(to, n->samples);
 		if (j->before) {
-			pp_pack_varint(k, j->before[i].weight);
-			pp_pack_varint(k, j->before[i].samples);
+			to = pp_write_varint(to, j->before[i].weight);
+			to = pp_write_varint(to, j->before[i].samples);
 		}
+		pp_wrote(out, (const char *)to);
 		last = i;
 	}
 }
 
-static void put_base64(struct pp_out *out, const uint8_t *bytes, size_t size)
+static int put_data(struct pp_out *out, void *ctx)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char text[4096];
-	size_t used = 0;
+	const struct page *page = ctx;
 
-	for (size_t i = 0; i < size; i += 3) {
-		const size_t left = size - i;
-		const uint32_t n = (uint32_t)bytes[i] << 16 |
-				   (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				   (left > 2 ? bytes[i + 2] : 0);
-
-		text[used++] = digits[n >> 18];
-		text[used++] = digits[n >> 12 & 63];
-		text[used++] = left > 1 ? digits[n >> 6 & 63] : '=';
-		text[used++] = left > 2 ? digits[n & 63] : '=';
-		if (used == sizeof(text)) {
-			pp_put(out, text, used);
-			used = 0;
-		}
+	pp_put(out, (const char *)page->packing.bytes, page->packing.size);
+	for (size_t i = 0; i < page->nr_events; i++) {
+		put_nodes(out, page, &page->events[i].joined);
+		pp_put_samples(out, &page->events[i].times);
 	}
-	pp_put(out, text, used);
+	return 0;
 }
 
+static int put_compressed(struct pp_out *out, void *ctx)
+{
+	return pp_write_compressed(out, PP_ZLIB, put_data, ctx);
+}
+
+/* Writes the page, with the data at its place. */
 static int put_page(struct page *page)
 {
-	struct pp_packing *k = &page->packing;
-	uLongf size = compressBound(k->size);
-	const uLongf room = size;
-	uint8_t *packed = k->failed ? NULL : pp_memory_zeroed(k->memory, room, 1);
 	const char *data = strstr(pp_page, PP_PAGE_DATA);
-	int ret = -1;
+	int ret;
 
-	if (packed && compress2(packed, &size, k->bytes, k->size, LEVEL) == Z_OK) {
-		pp_put(page->out, pp_page, (size_t)(data - pp_page));
-		put_base64(page->out, packed, size);
-		pp_put_text(page->out, data + strlen(PP_PAGE_DATA));
-		ret = 0;
-	}
-	pp_memory_free(k->memory, packed, room, 1);
+	if (page->packing.failed)
+		return -1;
+	pp_put(page->out, pp_page, (size_t)(data - pp_page));
+	ret = pp_write_base64(page->out, put_compressed, page);
+	pp_put_text(page->out, data + strlen(PP_PAGE_DATA));
 	return ret;
 }
 
 static int fill_page(struct page *page)
 {
 	add_json(page);
-	for (size_t i = 0; i < page->nr_events; i++) {
-		add_nodes(page, &page->events[i].joined);
-		pp_pack_samples(&page->packing, &page->events[i].times);
-	}
 	return put_page(page);
 }
 

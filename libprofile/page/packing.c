@@ -1,4 +1,4 @@
-/* packing.c - bytes of the page's data, as they are made. */
+/* packing.c - the JSON text of the page's data, as it is made. */
 #include "page/packing.h"
 
 #include <stdio.h>
@@ -21,18 +21,6 @@ void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size)
 void pp_pack_text(struct pp_packing *k, const char *text)
 {
 	pp_pack_bytes(k, text, strlen(text));
-}
-
-void pp_pack_varint(struct pp_packing *k, uint64_t n)
-{
-	uint8_t *bytes = k->failed ? NULL :
-		pp_memory_grow(k->memory, k->bytes, &k->capacity, k->size + PP_VARINT_MOST, 1);
-
-	k->failed = !bytes;
-	if (!bytes)
-		return;
-	k->bytes = bytes;
-	k->size = (size_t)(pp_write_varint(bytes + k->size, n) - bytes);
 }
 
 /* Returns how many characters from the first on are written as they are: most. */

@@ -1,4 +1,4 @@
-/* packing.h - bytes of the page's data, as they are made. */
+/* packing.h - the JSON text of the page's data, as it is made. */
 #ifndef PP_PACKING_H
 #define PP_PACKING_H
 
@@ -14,8 +14,6 @@ struct pp_packing {
 
 void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size);
 void pp_pack_text(struct pp_packing *k, const char *text);
-/* Seven bits a byte, the lowest first. */
-void pp_pack_varint(struct pp_packing *k, uint64_t n);
 /* Both add a JSON string. Controls are written as the text of an escape, as in tables. */
 void pp_pack_string(struct pp_packing *k, struct pd_bytes text);
 void pp_pack_chars(struct pp_packing *k, const char *text);

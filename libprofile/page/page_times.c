@@ -64,8 +64,8 @@ void pp_pack_threads(struct pp_packing *k, const struct pp_page_times *t)
 	pp_pack_text(k, "]");
 }
 
-static void pack_track(struct pp_packing *k, const struct pp_page_times *t, size_t track,
-		       uint64_t first)
+static void put_track(struct pp_out *out, const struct pp_page_times *t, size_t track,
+		      uint64_t first)
 {
 	const uint64_t all = t->counts[track];
 	uint64_t n = 0, weight = 0, last = 0;
@@ -74,6 +74,8 @@ static void pack_track(struct pp_packing *k, const struct pp_page_times *t, size
 
 	while (pp_track_next(&r, &item)) {
 		uint64_t time;
+		uint32_t node;
+		uint8_t *to;
 
 		if (!is_shown(t, &item))
 			continue;
@@ -81,18 +83,19 @@ static void pack_track(struct pp_packing *k, const struct pp_page_times *t, size
 		if (++n % t->step && n < all)
 			continue;
 		time = item.time > first ? (item.time - first) / 1000 : 0;
-		pp_pack_varint(k, time - last);
-		pp_pack_varint(k, t->order[t->j->places[t->p->places[item.node].node]]);
-		pp_pack_varint(k, weight);
+		node = t->order[t->j->places[t->p->places[item.node].node]];
+		to = pp_write_varint((uint8_t *)pp_room(out), time - last);
+		to = pp_write_varint(to, node);
+		pp_wrote(out, (const char *)pp_write_varint(to, weight));
 		weight = 0;
 		last = time;
 	}
 }
 
-void pp_pack_samples(struct pp_packing *k, const struct pp_page_times *t)
+void pp_put_samples(struct pp_out *out, const struct pp_page_times *t)
 {
 	const uint64_t first = pp_tracks_first(&t->p->tracks);
 
 	for (size_t i = 0; t->step && i < t->p->tracks.nr; i++)
-		pack_track(k, t, i, first);
+		put_track(out, t, i, first);
 }

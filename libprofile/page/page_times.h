@@ -23,7 +23,7 @@ int pp_page_times_init(struct pp_page_times *t, struct pp_profile *p, size_t eve
 void pp_page_times_free(struct pp_page_times *t);
 /* Adds [name, pid, tid, samples] for each thread that has samples, as JSON. */
 void pp_pack_threads(struct pp_packing *k, const struct pp_page_times *t);
-/* Adds their samples: us since the one before, node, weight. `order` must be set. */
-void pp_pack_samples(struct pp_packing *k, const struct pp_page_times *t);
+/* Writes their samples: us since the one before, node, weight. `order` must be set. */
+void pp_put_samples(struct pp_out *out, const struct pp_page_times *t);
 
 #endif
