@@ -6,6 +6,8 @@
 
 #define PAGE 4096	/* the smallest there is */
 
+enum { ROOM_FIRST = 64 };	/* items */
+
 bool pd_budget_charge(struct pd_budget *b, uint64_t size)
 {
 	uint64_t used = __atomic_load_n(&b->used, __ATOMIC_RELAXED);
@@ -77,6 +79,21 @@ void pd_budget_free(struct pd_budget *b, void *p, size_t size)
 		return;
 	pd_budget_give_back(b, size);
 	free(p);
+}
+
+void *pd_budget_room(struct pd_budget *b, void *items, size_t nr, size_t *capacity, size_t width)
+{
+	const size_t more = *capacity ? *capacity * 2 : ROOM_FIRST;
+	void *moved;
+
+	if (nr < *capacity)
+		return items;
+	if (more > SIZE_MAX / width)
+		return NULL;
+	moved = pd_budget_grow(b, items, *capacity * width, more * width);
+	if (moved)
+		*capacity = more;
+	return moved;
 }
 
 uint8_t *pd_buf_reserve(struct pd_buf *b, size_t n)

@@ -38,6 +38,9 @@ void *pd_budget_alloc_written(struct pd_budget *b, size_t size);
  * is then still valid. */
 void *pd_budget_grow(struct pd_budget *b, void *p, size_t old_size, size_t new_size);
 void pd_budget_free(struct pd_budget *b, void *p, size_t size);
+/* Makes room for an item after the first `nr` of an array of *capacity items of `width` bytes.
+ * Returns the array, perhaps moved and twice as large; NULL on failure, it is then unchanged. */
+void *pd_budget_room(struct pd_budget *b, void *items, size_t nr, size_t *capacity, size_t width);
 
 /* Failure is sticky: later appends do nothing, and `failed` stays set. Must be zero-initialized,
  * except for the budget. */

@@ -58,17 +58,12 @@ static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *f
 
 static int add_unit(struct ps_debug *d, Dwarf_Off die)
 {
-	if (d->nr_units == d->unit_capacity) {
-		const size_t more = d->unit_capacity ? d->unit_capacity * 2 : 16;
-		struct ps_debug_unit *grown = pd_budget_grow(d->budget, d->units,
-							     d->unit_capacity * sizeof(*grown),
-							     more * sizeof(*grown));
+	struct ps_debug_unit *units = pd_budget_room(d->budget, d->units, d->nr_units,
+						     &d->unit_capacity, sizeof(*units));
 
-		if (!grown)
-			return -1;
-		d->units = grown;
-		d->unit_capacity = more;
-	}
+	if (!units)
+		return -1;
+	d->units = units;
 	d->units[d->nr_units++] = (struct ps_debug_unit){ .die = die,
 							      .first_code = d->first_code };
 	return 0;
@@ -104,6 +99,7 @@ static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_rang
 {
 	Dwarf_Addr base, start, end;
 	uint64_t dropped_end = 0;
+	struct ps_range *items;
 	ptrdiff_t at = 0;
 	bool known = false;
 
@@ -117,17 +113,10 @@ static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_rang
 		if (!known && add_unit(d, dwarf_dieoffset(unit)))
 			return -1;
 		known = true;
-		if (r->nr == r->capacity) {
-			const size_t more = r->capacity ? r->capacity * 2 : 64;
-			struct ps_range *grown = pd_budget_grow(d->budget, r->items,
-								r->capacity * sizeof(*grown),
-								more * sizeof(*grown));
-
-			if (!grown)
-				return -1;
-			r->items = grown;
-			r->capacity = more;
-		}
+		items = pd_budget_room(d->budget, r->items, r->nr, &r->capacity, sizeof(*items));
+		if (!items)
+			return -1;
+		r->items = items;
 		r->items[r->nr++] = (struct ps_range){ start, end, (uint32_t)(d->nr_units - 1) };
 	}
 	if (known) {

@@ -34,40 +34,29 @@ struct walk {
 
 static void add_range(struct walk *w, uint64_t start, uint64_t end, uint32_t node)
 {
-	if (w->nr_ranges == w->range_capacity) {
-		const size_t more = w->range_capacity ? w->range_capacity * 2 : 64;
-		struct ps_range *grown = pd_budget_grow(w->budget, w->ranges,
-							w->range_capacity * sizeof(*grown),
-							more * sizeof(*grown));
+	struct ps_range *ranges = pd_budget_room(w->budget, w->ranges, w->nr_ranges,
+						 &w->range_capacity, sizeof(*ranges));
 
-		if (!grown) {
-			w->failed = true;
-			return;
-		}
-		w->ranges = grown;
-		w->range_capacity = more;
+	if (!ranges) {
+		w->failed = true;
+		return;
 	}
+	w->ranges = ranges;
 	w->ranges[w->nr_ranges++] = (struct ps_range){ start, end, node };
 }
 
 static uint32_t add_node(struct walk *w, Dwarf_Die *die, uint32_t parent, bool is_inlined)
 {
 	struct ps_debug_unit *u = w->unit;
+	struct ps_debug_node *nodes = u->nr_nodes < PS_NO_NODE ?
+		pd_budget_room(w->budget, u->nodes, u->nr_nodes, &u->node_capacity,
+			       sizeof(*nodes)) : NULL;
 
-	if (u->nr_nodes == u->node_capacity) {
-		const size_t more = u->node_capacity ? u->node_capacity * 2 : 64;
-		struct ps_debug_node *grown =
-			more < PS_NO_NODE ? pd_budget_grow(w->budget, u->nodes,
-							   u->node_capacity * sizeof(*grown),
-							   more * sizeof(*grown)) : NULL;
-
-		if (!grown) {
-			w->failed = true;
-			return PS_NO_NODE;
-		}
-		u->nodes = grown;
-		u->node_capacity = more;
+	if (!nodes) {
+		w->failed = true;
+		return PS_NO_NODE;
 	}
+	u->nodes = nodes;
 	u->nodes[u->nr_nodes] = (struct ps_debug_node){ .die = dwarf_dieoffset(die),
 							.parent = parent,
 							.is_inlined = is_inlined };
@@ -187,7 +176,7 @@ struct rows {
 static int read_unit_ranges(const struct ps_debug_unit *u, Dwarf_Die *unit, struct ps_flat *out)
 {
 	struct pd_budget *budget = out->budget;
-	struct ps_range *ranges = NULL;
+	struct ps_range *ranges = NULL, *more;
 	size_t nr = 0, capacity = 0;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -196,17 +185,10 @@ static int read_unit_ranges(const struct ps_debug_unit *u, Dwarf_Die *unit, stru
 	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
 		if (start < u->first_code)
 			continue;
-		if (nr == capacity) {
-			const size_t more = capacity ? capacity * 2 : 16;
-			struct ps_range *grown = pd_budget_grow(budget, ranges,
-								capacity * sizeof(*ranges),
-								more * sizeof(*ranges));
-
-			if (!grown)
-				break;
-			ranges = grown;
-			capacity = more;
-		}
+		more = pd_budget_room(budget, ranges, nr, &capacity, sizeof(*ranges));
+		if (!more)
+			break;
+		ranges = more;
 		ranges[nr++] = (struct ps_range){ start, end, 0 };
 	}
 	ret = ps_flat_build(out, ranges, nr);

@@ -3,19 +3,15 @@
 
 int ps_jit_add(struct ps_jit_code *c, const struct ps_jit_range *r)
 {
+	struct ps_jit_range *ranges;
+
 	if (r->end <= r->start)
 		return 0;
-	if (c->nr == c->capacity) {
-		const size_t more = c->capacity ? c->capacity * 2 : 256;
-		struct ps_jit_range *grown = more < PS_FLAT_NONE ?
-			pd_budget_grow(c->budget, c->ranges, c->capacity * sizeof(*grown),
-				       more * sizeof(*grown)) : NULL;
-
-		if (!grown)
-			return -1;
-		c->ranges = grown;
-		c->capacity = more;
-	}
+	ranges = c->nr < PS_FLAT_NONE ? pd_budget_room(c->budget, c->ranges, c->nr, &c->capacity,
+						       sizeof(*ranges)) : NULL;
+	if (!ranges)
+		return -1;
+	c->ranges = ranges;
 	c->ranges[c->nr++] = *r;
 	return 0;
 }

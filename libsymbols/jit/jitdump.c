@@ -38,17 +38,12 @@ static bool take_swap(struct pd_bytes in, enum pd_swap *swap)
 
 static int add_line(struct ps_jit_code *c, const struct ps_jit_line *line)
 {
-	if (c->nr_lines == c->line_capacity) {
-		const size_t more = c->line_capacity ? c->line_capacity * 2 : 256;
-		struct ps_jit_line *grown = pd_budget_grow(c->budget, c->lines,
-							   c->line_capacity * sizeof(*grown),
-							   more * sizeof(*grown));
+	struct ps_jit_line *lines = pd_budget_room(c->budget, c->lines, c->nr_lines,
+						   &c->line_capacity, sizeof(*lines));
 
-		if (!grown)
-			return -1;
-		c->lines = grown;
-		c->line_capacity = more;
-	}
+	if (!lines)
+		return -1;
+	c->lines = lines;
 	c->lines[c->nr_lines++] = *line;
 	return 0;
 }

@@ -64,17 +64,12 @@ static bool parse_usual(struct pd_bytes rest, struct line *out)
 
 static int add_key(struct lines *l, struct ps_key key)
 {
-	if (l->nr == l->capacity) {
-		const size_t more = l->capacity * 2;
-		struct ps_key *grown = more < UINT32_MAX ?
-			pd_budget_grow(l->budget, l->keys, l->capacity * sizeof(*grown),
-				       more * sizeof(*grown)) : NULL;
+	struct ps_key *keys = l->nr < UINT32_MAX ?
+		pd_budget_room(l->budget, l->keys, l->nr, &l->capacity, sizeof(*keys)) : NULL;
 
-		if (!grown)
-			return -1;
-		l->keys = grown;
-		l->capacity = more;
-	}
+	if (!keys)
+		return -1;
+	l->keys = keys;
 	l->keys[l->nr++] = key;
 	return 0;
 }
