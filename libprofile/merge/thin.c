@@ -45,7 +45,7 @@ static bool stays(const struct pp_profile *p, struct group *groups, uint32_t of,
 /* Writes the items that stay in place of all. */
 static int thin_track(struct pp_profile *p, uint32_t track, struct group *groups, uint32_t of)
 {
-	struct pp_track all = pp_track_empty(&p->tracks.items[track]);
+	struct pp_track all = pp_track_empty(&p->tracks, &p->tracks.items[track]);
 	struct pp_track_reader r = pp_track_read(&p->tracks, &all);
 	struct pp_item item = { 0 };
 	int ret = 0;

@@ -20,8 +20,8 @@ enum {
 
 static void free_items(struct pp_tracks *tracks, struct pp_track *t)
 {
-	pp_memory_free(&tracks->memory, t->bytes, t->capacity, 1);
 	tracks->room -= t->capacity;
+	pp_track_free(tracks, t);
 }
 
 /* Moves the bytes of all tracks to the file. Returns 0, or -1 without one. */
@@ -226,10 +226,11 @@ int pp_track_add(struct pp_tracks *tracks, uint32_t track, const struct pp_item 
 	return 0;
 }
 
-struct pp_track pp_track_empty(struct pp_track *t)
+struct pp_track pp_track_empty(struct pp_tracks *tracks, struct pp_track *t)
 {
 	const struct pp_track before = *t;
 
+	tracks->room -= t->capacity;
 	t->blocks = (struct pp_block_list){ 0 };
 	t->bytes = NULL;
 	t->size = t->capacity = 0;
@@ -240,7 +241,7 @@ struct pp_track pp_track_empty(struct pp_track *t)
 
 void pp_track_free(struct pp_tracks *t, struct pp_track *track)
 {
-	free_items(t, track);
+	pp_memory_free(&t->memory, track->bytes, track->capacity, 1);
 }
 
 uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp_memory *m,
@@ -397,7 +398,7 @@ static int order_near(struct pp_tracks *t, struct pp_track *track, struct pp_ite
 		      size_t window)
 {
 	const uint32_t number = (uint32_t)(track - t->items);
-	struct pp_track before = pp_track_empty(track);
+	struct pp_track before = pp_track_empty(t, track);
 	struct pp_track_reader r = pp_track_read(t, &before);
 	struct pp_item item = { 0 };
 	size_t kept = 0, n, ready;
@@ -486,7 +487,7 @@ uint64_t pp_tracks_first(const struct pp_tracks *t)
 void pp_tracks_free(struct pp_tracks *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
-		pp_track_free(t, &t->items[i]);
+		free_items(t, &t->items[i]);
 	pp_spill_free(t->spill);
 	pp_memory_free(&t->memory, t->items, t->capacity, sizeof(*t->items));
 	pp_index_free(&t->index, &t->memory);

@@ -47,7 +47,7 @@ struct pp_track {
 struct pp_tracks {
 	struct pp_memory memory;
 	struct pp_spill *spill;	/* for items that there is no memory for; NULL: there is no file */
-	uint64_t room;		/* bytes that the items have in memory */
+	uint64_t room;		/* bytes that the items of the tracks have in memory */
 	uint64_t enough;	/* of them: with more the items go to the file; 0: when they must */
 	struct pp_track *items;
 	size_t nr, capacity;
@@ -80,9 +80,9 @@ uint32_t pp_tracks_of(struct pp_tracks *t, struct pp_strings *strings, struct pp
 /* Adds an item to a track. Returns 0, or -1 without memory. */
 int pp_track_add(struct pp_tracks *t, uint32_t track, const struct pp_item *item);
 
-/* Removes the items of a track. Returns it as it was; its memory must be given back with
- * pp_track_free(). */
-struct pp_track pp_track_empty(struct pp_track *t);
+/* Removes the items of a track. Returns it as it was; its memory, which no longer counts as room
+ * that the file can make, must be given back with pp_track_free(). */
+struct pp_track pp_track_empty(struct pp_tracks *t, struct pp_track *track);
 void pp_track_free(struct pp_tracks *t, struct pp_track *track);
 
 /* A track that is being read. Only one of all tracks is at a time. */

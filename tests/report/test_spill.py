@@ -2,6 +2,7 @@
 import gzip
 import hashlib
 import random
+import shutil
 import struct
 import subprocess
 
@@ -99,6 +100,24 @@ def test_a_full_disk_is_told(form, long):
 def test_with_memory_there_is_no_file(long):
     status, message, _ = run(long, *FORMS["speedscope"])
     assert (status, message) == (0, "")
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_a_thread_that_changed_its_cpu_is_put_in_order_without_the_file(tmp_path):
+    """The samples of two buffers, which memory has room for twice, but not as much as may stay
+    there: each went to the file alone."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    for start in range(0, 40_000, 1000):
+        for i in [*range(0, 1000, 2), *range(1, 1000, 2)]:
+            it.sample(1000 + 10**9 * (start + i), 10, 1 << 47, 0x1000, 0x2010)
+    path, trace = tmp_path / "perf.data", tmp_path / "trace"
+    path.write_bytes(it.file())
+    subprocess.run(["strace", "-f", "-e", "trace=pread64,pwrite64", "-o", trace,
+                    TOOLS / "preport", "--no-symbols", *PAGE, "--memory=32M", "--sandbox=never",
+                    "-j1", "-o", "/dev/null", path], check=True, timeout=TIMEOUT)
+    assert 0 < trace.read_text().count("pread64") < 1000
+    assert "pwrite64" not in trace.read_text()
 
 
 @pytest.mark.parametrize("jobs", ("-j1", "-j2"))
