@@ -22,9 +22,12 @@ const char *ps_elf_name(const struct ps_names *names, uint64_t offset)
 	return offset < names->end ? names->data + offset : NULL;
 }
 
-/* Marks for disassemblers where code and data begin: "$a", "$x.1". */
-static bool is_mapping_symbol(const struct ps_elf *e, const char *name)
+/* Marks for disassemblers where code and data begin: "$a", "$x.1". Labels of the assembler, such as
+ * ".L0 ", are left where relocations of riscv refer to them. */
+static bool is_mark(const struct ps_elf *e, const char *name)
 {
+	if (name[0] == '.' && name[1] == 'L')
+		return true;
 	switch (e->header.e_machine) {
 	case EM_ARM:
 	case EM_AARCH64:
@@ -82,7 +85,7 @@ static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, struct ps_sy
 	const struct ps_section *s = section_of_function(e, sym);
 	uint64_t start = sym->st_value, limit;
 
-	if (!s || !to->name[0] || is_mapping_symbol(e, to->name))
+	if (!s || !to->name[0] || is_mark(e, to->name))
 		return;
 	if (e->header.e_type == ET_REL)
 		start += s->addr;

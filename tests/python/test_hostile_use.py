@@ -96,9 +96,10 @@ say([f.stats()["records"], rows_of(f.table("files"))["path"]])
 
 @pytest.mark.sanitize
 def test_a_finalizer_does_not_take_a_record_away(python):  # noqa: F811
-    """Many new objects make Python collect garbage in the middle of a record."""
+    """Many new objects make Python collect garbage in the middle of a record; since 3.12 it waits for
+    the end of the call."""
     assert python("""
-import gc, struct
+import gc, struct, sys
 index = struct.pack("<IHHQ", 69, 0, 16 + 300 * 32, 300) + bytes(300 * 32)       # ID_INDEX
 records = perfdata.open(b"PERFILE2" + struct.pack("<Q", 16) + index * 2).records()
 class Garbage:
@@ -119,8 +120,9 @@ gc.set_threshold(1)
 gc.enable()
 have = record[""]
 gc.disable()
-say([have == want, len(want["entries"]), refused])
-""") == [[True, 300, ["the records are in use"] * 3]]
+say([have == want, len(want["entries"]),
+     refused == ["the records are in use"] * (0 if sys.version_info >= (3, 12) else 3)])
+""") == [[True, 300, True]]
 
 
 FORKED = """

@@ -216,6 +216,18 @@ def test_symbols_without_sizes(built):
                                                        "lonely", "-"]
 
 
+def test_labels_of_the_assembler_are_no_functions(tmp_path):
+    """One stands where a function begins, as those of clang for riscv do."""
+    (tmp_path / "labels.s").write_text(".text\n.globl first, second\n.type first, @function\n"
+                                       ".Lbefore:\nfirst: nop\n.Lin: nop\n.size first, 2\n"
+                                       ".type second, @function\nsecond: nop\n.size second, 1\n")
+    subprocess.run(["as", "--keep-locals", "-o", tmp_path / "labels.o", tmp_path / "labels.s"],
+                   check=True)
+    subprocess.run(["ld", "-shared", "-o", tmp_path / "labels.so", tmp_path / "labels.o"], check=True)
+    assert " .Lin" in output("readelf", "-sW", tmp_path / "labels.so")
+    assert {name for _, _, name in read(tmp_path / "labels.so").values()} == {"first", "second"}
+
+
 def test_aliases(built):
     """A global name before a weak one, fewer underscores, the shorter one."""
     names = {name for _, _, name in read(built("default")).values()}
