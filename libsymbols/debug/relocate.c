@@ -7,7 +7,16 @@
 
 #define NOWHERE (1ull << 62)	/* above all addresses of an image */
 
-enum how { WRITE, ADD, SUBTRACT };
+/* glibc's since 2.40 */
+#ifndef R_RISCV_SET_ULEB128
+#define R_RISCV_SET_ULEB128 60
+#define R_RISCV_SUB_ULEB128 61
+#endif
+
+enum { LEB_MOST = 10 };		/* bytes of a number */
+
+/* The last two are of numbers of 7 bits a byte, which keep their length. */
+enum how { WRITE, ADD, SUBTRACT, WRITE_LEB, SUBTRACT_LEB };
 
 struct kind {
 	uint16_t machine, type;
@@ -33,6 +42,8 @@ static const struct kind kinds[] = {
 	{ EM_RISCV, R_RISCV_ADD16, 2, ADD }, { EM_RISCV, R_RISCV_SUB16, 2, SUBTRACT },
 	{ EM_RISCV, R_RISCV_ADD8, 1, ADD }, { EM_RISCV, R_RISCV_SUB8, 1, SUBTRACT },
 	{ EM_RISCV, R_RISCV_SUB6, 1, SUBTRACT, 0xc0 },
+	{ EM_RISCV, R_RISCV_SET_ULEB128, 1, WRITE_LEB },
+	{ EM_RISCV, R_RISCV_SUB_ULEB128, 1, SUBTRACT_LEB },
 	{ EM_RISCV, R_RISCV_TLS_DTPREL32, 0 }, { EM_RISCV, R_RISCV_TLS_DTPREL64, 0 },
 };
 
@@ -81,6 +92,23 @@ static bool get_address(const struct relocated *r, uint64_t symbol, uint64_t *ou
 	return true;
 }
 
+/* Where the distance fits, all that is lost of the addresses cancels out. */
+static bool store_leb(uint8_t *at, size_t left, enum how how, uint64_t value)
+{
+	uint64_t old = 0;
+	size_t n = 0;
+
+	do {
+		if (n == left || n == LEB_MOST)
+			return false;
+		old |= (uint64_t)(at[n] & 127) << 7 * n;
+	} while (at[n++] & 128);
+	value = how == WRITE_LEB ? value : old - value;
+	for (size_t i = 0; i < n; i++)
+		at[i] = (uint8_t)((at[i] & 128) | (value >> 7 * i & 127));
+	return true;
+}
+
 static bool apply_relocation(const struct relocated *r, const GElf_Rela *rela)
 {
 	const struct kind *kind = find_kind(r->file, GELF_R_TYPE(rela->r_info));
@@ -94,6 +122,9 @@ static bool apply_relocation(const struct relocated *r, const GElf_Rela *rela)
 	    !get_address(r, GELF_R_SYM(rela->r_info), &value))
 		return false;
 	at = (uint8_t *)r->to->d_buf + rela->r_offset;
+	if (kind->how >= WRITE_LEB)
+		return store_leb(at, r->to->d_size - rela->r_offset, kind->how,
+				 value + (uint64_t)rela->r_addend);
 	old = pd_load(at, kind->width, swap);
 	value += r->has_addends ? (uint64_t)rela->r_addend : old;
 	value = kind->how == ADD ? old + value : kind->how == SUBTRACT ? old - value : value;
