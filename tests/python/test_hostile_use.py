@@ -96,8 +96,8 @@ say([f.stats()["records"], rows_of(f.table("files"))["path"]])
 
 @pytest.mark.sanitize
 def test_a_finalizer_does_not_take_a_record_away(python):  # noqa: F811
-    """Many new objects make Python collect garbage in the middle of a record; since 3.12 it waits for
-    the end of the call."""
+    """Many new objects make Python collect garbage in the middle of a record; since 3.12 only after
+    the call."""
     assert python("""
 import gc, struct, sys
 index = struct.pack("<IHHQ", 69, 0, 16 + 300 * 32, 300) + bytes(300 * 32)       # ID_INDEX

@@ -221,9 +221,8 @@ def test_labels_of_the_assembler_are_no_functions(tmp_path):
     (tmp_path / "labels.s").write_text(".text\n.globl first, second\n.type first, @function\n"
                                        ".Lbefore:\nfirst: nop\n.Lin: nop\n.size first, 2\n"
                                        ".type second, @function\nsecond: nop\n.size second, 1\n")
-    subprocess.run(["as", "--keep-locals", "-o", tmp_path / "labels.o", tmp_path / "labels.s"],
-                   check=True)
-    subprocess.run(["ld", "-shared", "-o", tmp_path / "labels.so", tmp_path / "labels.o"], check=True)
+    subprocess.run(["as", "--keep-locals", "-o", "labels.o", "labels.s"], cwd=tmp_path, check=True)
+    subprocess.run(["ld", "-shared", "-o", "labels.so", "labels.o"], cwd=tmp_path, check=True)
     assert " .Lin" in output("readelf", "-sW", tmp_path / "labels.so")
     assert {name for _, _, name in read(tmp_path / "labels.so").values()} == {"first", "second"}
 
