@@ -72,6 +72,8 @@ def plt(path):
 def plt_of_static(path):
     """The same for a program in which nm finds none: objdump's jumps, each through a word that
     readelf's relocations have. All entries are of one size."""
+    if not re.search(r" \.plt\s", output("readelf", "-SW", path)):
+        return
     relocations = output("readelf", "-rW", path)
     chosen_by = {int(at, 16): int(addend, 16) for at, addend in re.findall(
         r"^([0-9a-f]+) .* R_X86_64_IRELATIV\S*\s+([0-9a-f]+)$", relocations, re.M)}
