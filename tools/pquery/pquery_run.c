@@ -180,22 +180,6 @@ static int authorize(void *ctx, int action, const char *a, const char *b, const 
 
 /* --- inputs --- */
 
-static enum cli_exit copy_stream(struct input *in)
-{
-	char text[512];
-	struct pd_error e;
-	const int fd = pd_stream_copy(in->fd, &e);
-
-	if (fd < 0) {
-		cli_error(&pquery, "%s: can't be copied to a temporary file, to be read twice: %s",
-			  in->name, pd_error_text(&e, text, sizeof(text)));
-		return CLI_INPUT;
-	}
-	input_close(in);
-	in->fd = fd;
-	return CLI_OK;
-}
-
 static unsigned int thread_count(const struct settings *s)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -213,7 +197,7 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 		.access = PD_MAP_OWN, .threads = thread_count(run->s),
 		.watch = { on_error, on_progress, is_interrupted, run },
 	};
-	enum cli_exit status = history_needs_copy(in) ? copy_stream(in) : CLI_OK;
+	enum cli_exit status = history_needs_copy(in) ? history_copy(&pquery, in) : CLI_OK;
 	struct pq_recording *r;
 	struct pd_error e;
 

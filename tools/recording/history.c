@@ -17,7 +17,7 @@ bool history_needs_copy(const struct input *in)
 	return in->fd >= 0 && !(fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-static enum cli_exit copy_stream(const struct cli_tool *tool, struct input *in)
+enum cli_exit history_copy(const struct cli_tool *tool, struct input *in)
 {
 	char text[512];
 	struct pd_error e;
@@ -130,7 +130,7 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 			   struct pd_index *index, struct pd_error *cut)
 {
 	const struct pd_reader_options quiet = for_first_pass(o);
-	enum cli_exit status = history_needs_copy(in) ? copy_stream(tool, in) : CLI_OK;
+	enum cli_exit status = history_needs_copy(in) ? history_copy(tool, in) : CLI_OK;
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
 	struct pd_error e;
 

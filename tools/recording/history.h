@@ -11,6 +11,10 @@
 /* Returns whether the input can be read only once, so that history_make() would copy it. */
 bool history_needs_copy(const struct input *in);
 
+/* Copies such an input to a temporary file, which replaces in->fd. Returns CLI_OK, or CLI_INPUT
+ * after a message. */
+enum cli_exit history_copy(const struct cli_tool *tool, struct input *in);
+
 /* Reads the whole input and sets *out, which the caller frees. A stream is first copied to a
  * temporary file, which replaces in->fd; a file is left at the offset that it had. `o` opens the
  * reader; its callbacks are not called: the second pass reports the damage. If the history does not
