@@ -4,9 +4,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "process/clock.h"
@@ -60,25 +64,15 @@ static bool find_function(const struct debuginfod *d, const char *name, void *fn
 	return found != NULL;
 }
 
-static bool is_asker_gone(const struct debuginfod *d)
-{
-	struct pollfd p = { .fd = d->asker };
+static struct debuginfod *asking;	/* that the library works for: one at a time */
 
-	return d->asker >= 0 && poll(&p, 1, 0) == 1 && p.revents & (POLLHUP | POLLERR);
-}
-
-static struct debuginfod *asking;	/* that the library waits for: one at a time */
-
-/* Called by the library while it waits; `total` is 0 until bytes arrive. Returns whether to
- * stop. */
+/* Called by the library on its thread; `total` is 0 until bytes arrive. Returns whether to stop. */
 static int check_progress(struct debuginfod_client *c, long done, long total)
 {
-	const uint64_t took = (clock_ns() - asking->started) / 1000000000;
-	const uint64_t arrived = total > 0 && done > 0 ? (uint64_t)done : 0;
-
 	(void)c;
-	asking->has_stalled = took > PATIENCE + arrived / SLOWEST;
-	return asking->has_stalled || is_asker_gone(asking);
+	if (total > 0 && done > 0)
+		atomic_store(&asking->arrived, (uint64_t)done);
+	return atomic_load(&asking->is_over);
 }
 
 static bool load_library(struct debuginfod *d)
@@ -129,22 +123,98 @@ static bool parse_request(const char *request, struct file *out)
 	return out->function != NULL;
 }
 
+/* The library's work on a thread of its own: that of elfutils 0.192 waits 90 s for the first byte and
+ * does not ask meanwhile whether to stop. */
+struct query {
+	struct debuginfod *d;
+	find_fn *find;
+	struct file file;
+	int ended;			/* eventfd */
+	int fd;				/* the result */
+	pthread_t thread;
+};
+
+static void *run_query(void *query)
+{
+	struct query *q = query;
+	char *path = NULL;
+
+	/* size 0: digits */
+	q->fd = q->find(q->d->client, (const unsigned char *)q->file.id, 0, &path);
+	free(path);
+	eventfd_write(q->ended, 1);
+	return NULL;
+}
+
+/* Returns 0 or an errno. Signals are for the other threads. */
+static int start_query(struct query *q)
+{
+	sigset_t all, before;
+	int error;
+
+	q->ended = eventfd(0, EFD_CLOEXEC);
+	if (q->ended < 0)
+		return errno;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&q->thread, NULL, run_query, q);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error)
+		close(q->ended);
+	return error;
+}
+
+/* Returns false if it takes too long, or nobody waits for the file any more. */
+static bool wait_for_end(struct debuginfod *d, int ended)
+{
+	struct pollfd p[] = { { .fd = ended, .events = POLLIN }, { .fd = d->asker } };
+	const uint64_t started = clock_ns();
+
+	do {
+		if (poll(p, 2, 500) > 0)
+			return p[0].revents != 0;
+		d->has_stalled = (clock_ns() - started) / 1000000000 >
+				 PATIENCE + atomic_load(&d->arrived) / SLOWEST;
+	} while (!d->has_stalled);
+	return false;
+}
+
+/* Returns a descriptor, or a negative errno. A query that is not waited for keeps its thread and
+ * memory until the process ends, and is the last one. */
+static int finish_query(struct query *q)
+{
+	int fd;
+
+	if (!wait_for_end(q->d, q->ended)) {
+		atomic_store(&q->d->is_over, true);
+		pthread_detach(q->thread);
+		return -ETIMEDOUT;
+	}
+	pthread_join(q->thread, NULL);
+	close(q->ended);
+	fd = q->fd;
+	free(q);
+	return fd;
+}
+
 /* Returns a descriptor, or a negative errno. */
 static int ask_servers(struct debuginfod *d, const struct file *file)
 {
-	find_fn *find = NULL;
-	char *path = NULL;
-	int fd;
+	struct query *q = calloc(1, sizeof(*q));
+	int error = q ? 0 : ENOMEM;
 
-	if (!find_function(d, file->function, &find, sizeof(find)))
-		return -ENOSYS;
-	asking = d;
-	d->has_stalled = false;
-	d->started = clock_ns();
-	/* size 0: digits */
-	fd = find(d->client, (const unsigned char *)file->id, 0, &path);
-	free(path);
-	return fd;
+	if (!error && !find_function(d, file->function, &q->find, sizeof(q->find)))
+		error = ENOSYS;
+	if (!error) {
+		q->d = asking = d;
+		q->file = *file;
+		atomic_store(&d->arrived, 0);
+		error = start_query(q);
+	}
+	if (!error)
+		return finish_query(q);
+	free(q);
+	return -error;
 }
 
 /* Reports the first failure; after a server that does not answer nothing more is asked. */
@@ -153,8 +223,7 @@ static void note_failure(struct debuginfod *d, int error)
 	if (d->has_stalled) {
 		cli_error(d->tool, "--debuginfod: a server does not answer, no more files are "
 			  "downloaded");
-		d->is_over = true;
-	} else if (error != ENOENT && !d->has_failed) {
+	} else if (!d->is_over && error != ENOENT && !d->has_failed) {
 		cli_error(d->tool, "--debuginfod: a file can't be downloaded: %s",
 			  strerror(error));
 		d->has_failed = true;

@@ -7,6 +7,7 @@
 #ifndef PD_TOOLS_DEBUGINFOD_H
 #define PD_TOOLS_DEBUGINFOD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,8 +19,9 @@ struct debuginfod {
 	int asker;			/* socket; when it is closed, waiting ends. -1: none */
 	void *library;
 	struct debuginfod_client *client;
-	uint64_t started;		/* ns: of the request */
-	bool has_stalled, has_failed, is_over;
+	_Atomic uint64_t arrived;	/* bytes of the file that is asked for */
+	_Atomic bool is_over;		/* nothing more is asked for */
+	bool has_stalled, has_failed;
 };
 
 #define DEBUGINFOD_OFF { NULL, -1, NULL, NULL, 0, false, false, false }
