@@ -19,6 +19,7 @@ EXPANDED = {"10-group-leader-sampling.data", "98-group-lead-tp.data", "K-group.d
 OTHERWISE = {
     **dict.fromkeys(EXPANDED, "perf makes samples of the other counts of a group"),
     "87-event-terms.data": "perf puts samples without a time before the names of their threads",
+    "perf.data.PerfFormatLost": "a later perf makes samples of the other counts of a group",
     "A3-zstd-unflushed.data": "perf leaves out the sample that is cut",
     "perf.data.intel_pt-4.14": "perf prints instructions of AUX data, too",
     "K-bpfout.data": "perf 6.1 has another name for the event",
@@ -78,6 +79,20 @@ def perf_name(comm, pid, tid):
     return comm if comm is not None else "swapper" if tid == 0 < pid else f":{tid}"
 
 
+def without_forgotten_names(have, want, tasks):
+    """A later perf (6.12) forgets a thread with its exit: samples after it are of :TID there."""
+    ended = {(pid, tid) for pid, tid, end in zip(*(tasks[name] for name in ("pid", "tid", "end")))
+             if end is not None}
+    have = have.copy()
+    for (comm, pid, tid, *more), count in (have - want).items():
+        nameless = (f":{tid}", pid, tid, *more)
+        if (pid, tid) in ended and nameless in want:
+            count = min(count, want[nameless] - have[nameless])
+            have[nameless] += count
+            have[(comm, pid, tid, *more)] -= count
+    return +have
+
+
 def test_samples_are_those_of_perf_script(data_file, tables, perf, tmp_path):
     if data_file.path.name in OTHERWISE:
         pytest.skip(OTHERWISE[data_file.path.name])
@@ -92,4 +107,4 @@ def test_samples_are_those_of_perf_script(data_file, tables, perf, tmp_path):
         (perf_name(comm, pid, tid), pid, tid, cpu if has_cpus else None, event)
         for comm, pid, tid, cpu, event in zip(*(rows[name] for name in (
             "comm", "pid", "tid", "cpu", "event_name"))))
-    assert have == want
+    assert without_forgotten_names(have, want, tables[1]["tasks"]) == want

@@ -19,7 +19,7 @@ from perfdata.wire import fstr
 BASE, KERNEL = 0x7F0000000000, 0xFFFFFFFF81000000
 KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
 IN_KERNEL, IN_USER = 1, 2
-PID = 7
+PID = 5_000_000         # perf enters the mount namespace of a process that has it
 SAMPLED = "IP|TID|TIME|CALLCHAIN|PERIOD"
 FILTER = "USER|CALL_STACK|NO_FLAGS|NO_CYCLES|HW_INDEX"
 

@@ -61,23 +61,24 @@ def addresses(run_pdecode, path, *options):
 
 
 def perf_frames(perf, path, *options):
-    """[[(address or offset in the image, symbol)] of each sample], as perf shows them."""
+    """[[(address, symbol)] of each sample]; perf 6.1 shows offsets of addresses in the image."""
     code, out, err = run_perf(perf, ["script", "-f", "-F", "tid,time,ip,sym", "--ns", *options,
                                      "-i", path])
     assert code == 0, err
-    return [[(int(line.split()[0], 16), line.split()[1]) for line in part.splitlines()[1:]]
-            for part in out.strip("\n").split("\n\n")]
+    found = [[line.split()[:2] for line in part.splitlines()[1:]]
+             for part in out.strip("\n").split("\n\n")]
+    return [[(int(at, 16) + BASE * (int(at, 16) < BASE), name) for at, name in chain]
+            for chain in found]
 
 
 def test_chains_are_those_of_perf(image, write, perf, run_pdecode):
     """But for the innermost user frame: perf has the start of the function that was called last,
     which the CPU recorded; ours is the address where the task was, which the kernel recorded."""
     path = write(*[item for item, _ in sampled(image[1])])
-    starts = {start - BASE for start, _ in image[1]}
+    starts = {start for start, _ in image[1]}
     deep = 0
     for ours, theirs in zip_all(frames(run_pdecode, path), perf_frames(perf, path)):
         own = [(int(frame["addr"], 16), frame.get("symbol", "[unknown]")) for frame in ours]
-        own = [(addr - BASE if addr < KERNEL else addr, name) for addr, name in own]
         leaf = next(i for i, (addr, _) in enumerate(own) if addr < KERNEL)
         assert theirs[leaf][0] in starts and own[leaf][1] == theirs[leaf][1]
         assert own[:leaf] + own[leaf + 1:] == theirs[:leaf] + theirs[leaf + 1:]
@@ -228,7 +229,7 @@ def test_stitched_stacks_are_those_of_perf(image, write, perf, run_pdecode):
     same = explained = 0
     lost = False     # perf did not stitch a sample, so that what it adds to later ones is shorter
     for i, ((own, more), chain) in enumerate(zip_all(stitched(run_pdecode, path), theirs)):
-        its = [addr + BASE for addr, _ in chain[1:]]
+        its = [addr for addr, _ in chain[1:]]
         lost = bool(more) and (lost or (i > 0 and was_wrapped(registers[i - 1], registers[i])))
         if its == own + more:
             same += 1

@@ -123,8 +123,8 @@ static bool parse_request(const char *request, struct file *out)
 	return out->function != NULL;
 }
 
-/* The library's work on a thread of its own: that of elfutils 0.192 waits 90 s for the first byte and
- * does not ask meanwhile whether to stop. */
+/* The library's work on a thread of its own: elfutils 0.192 waits 90 s for the first byte, and does
+ * not ask meanwhile whether to stop. */
 struct query {
 	struct debuginfod *d;
 	find_fn *find;
