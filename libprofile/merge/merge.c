@@ -249,6 +249,14 @@ static int step_down(struct merge *g, struct pp_place *at, uint32_t function)
 	return at->node == PP_NONE ? -1 : 0;
 }
 
+/* Returns whether the address is what the kernel takes for one where code keeps no frame
+ * pointers. */
+static bool is_nowhere(const struct pp_frame *frame)
+{
+	return frame->kind == PP_KIND_UNKNOWN && frame->at.why == PD_WHY_NO_MAP &&
+	       frame->at.cpumode == PD_CPUMODE_USER;
+}
+
 static int merge_node(struct merge *g, size_t i)
 {
 	struct pp_profile *p = g->p;
@@ -259,6 +267,8 @@ static int merge_node(struct merge *g, size_t i)
 	if (node->parent != PP_NONE)
 		at = p->places[node->parent];
 	at.is_idle |= frame->kind == PP_KIND_IDLE;
+	if (at.leaf == PP_NONE)
+		at.is_rootless = is_nowhere(frame);
 	for (uint32_t k = p->first_step[node->frame]; k < p->first_step[node->frame + 1]; k++)
 		if (step_down(g, &at, p->steps[k].function))
 			return -1;
@@ -277,6 +287,8 @@ static int merge_node(struct merge *g, size_t i)
 		p->places[i].is_left_out = true;
 		return 0;
 	}
+	if (at.is_rootless && !is_nowhere(frame))
+		p->events[at.event].rootless += node->samples;
 	p->shape.nodes[at.node].weight += node->weight;
 	p->shape.nodes[at.node].samples += node->samples;
 	return 0;

@@ -17,6 +17,7 @@
 struct pp_counted_event {
 	struct pp_weigher weigher;
 	uint64_t weight, samples, idle_weight, idle_samples;
+	uint64_t rootless;	/* samples in known code, of stacks that begin in no map */
 	uint64_t enabled, running;	/* ns, of samples with counter values; 0: not recorded */
 	size_t attr;		/* its index; SIZE_MAX: none */
 	uint32_t root;		/* its node in the tree */
@@ -76,6 +77,7 @@ struct pp_place {
 	uint32_t depth;		/* functions from the root */
 	uint32_t leaf;		/* the function in which samples are, PP_NONE: none */
 	bool is_left_out;	/* its own samples are */
+	bool is_rootless;	/* the outermost address is in no map */
 };
 
 struct pp_stack;

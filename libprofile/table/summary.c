@@ -1,11 +1,15 @@
 /* summary.c - the lines above a table: what was recorded, and whether it can be trusted. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "encoding/out.h"
 #include "merge/turn.h"
 #include "table/lines.h"
 
 #define NS 1e9
+
+/* Some of the first samples of a program begin in the one that it replaced. */
+enum { ROOTLESS_SAMPLES = 10, ROOTLESS_PERCENT = 10, DOUBT_TEXT = 200 };
 
 static double percent(uint64_t part, uint64_t all)
 {
@@ -82,11 +86,33 @@ static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
 			  "others: record fewer events\n", percent(e->running, e->enabled));
 }
 
+/* Stacks that begin nowhere mislead less than those that are missing, and can be seen less. */
+bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t size)
+{
+	static const char *const help = "record with --call-graph dwarf";
+	const struct pp_counts *c = &p->counts;
+	const struct pp_counted_event *e = &p->events[i];
+
+	if (i >= p->nr_events)
+		return false;
+	if (c->lone * 2 > c->chains)
+		snprintf(text, size, "%.0f %% of the stacks are one function: %s",
+			 percent(c->lone, c->chains), help);
+	else if (e->rootless >= ROOTLESS_SAMPLES &&
+		 percent(e->rootless, e->samples) >= ROOTLESS_PERCENT)
+		snprintf(text, size, "%.0f %% of the stacks begin in no file, as code without "
+			 "frame pointers is in them: %s", percent(e->rootless, e->samples), help);
+	else
+		return false;
+	return true;
+}
+
 static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *e)
 {
 	const struct pp_counts *c = &out->p->counts;
 	const unsigned int most = e->weigher.max_stack ? e->weigher.max_stack :
 							   PP_KERNEL_STACK_MAX;
+	char doubt[DOUBT_TEXT];
 
 	if (percent(c->no_address, c->samples) >= 1)
 		pp_printf(out, "%.1f %% of the samples have no address, so no function: their "
@@ -94,9 +120,8 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 			  percent(c->no_address, c->samples));
 	if (!c->chains)
 		pp_put_text(out, "no call graphs: record with -g\n");
-	else if (c->lone * 2 > c->chains)
-		pp_printf(out, "%.0f %% of the stacks are one function: record with --call-graph "
-			  "dwarf\n", percent(c->lone, c->chains));
+	else if (pp_doubt_stacks(out->p, out->o.event, doubt, sizeof(doubt)))
+		pp_printf(out, "%s\n", doubt);
 	if (percent(c->copies_short, c->chains) >= 1)
 		pp_printf(out, "%.1f %% of the stacks reach beyond what was copied of them: record "
 			  "with --call-graph dwarf,65528\n", percent(c->copies_short, c->chains));

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import TIMEOUT, fixture_files
+from conftest import TIMEOUT, TOOLS, fixture_files
 from known_recording import (CONTEXT_USER, EXEC, KTEXT, USER, Recording, build_program,
                              recorded)
 from perfdata import records as r
@@ -117,8 +117,9 @@ def started():
 
 
 DOUBTS = ("unfinished", "lost: record", "throttled the event", "[small]", "took turns",
-          "no call graphs", "are one function", "are cut at", "reach beyond", "idle:", "lockstep",
-          "waits are shown", "no periods", "no names", "also recorded", "no address")
+          "no call graphs", "are one function", "begin in no file", "are cut at", "reach beyond",
+          "idle:", "lockstep", "waits are shown", "no periods", "no names", "also recorded",
+          "no address")
 
 
 def test_a_good_recording_has_no_doubts(report):
@@ -176,6 +177,40 @@ def test_stacks_of_one_function(report, lone, is_told):
     told = re.search(r"^(\d+) % of the stacks are one function: .*--call-graph dwarf$",
                      report(it), re.M)
     assert bool(told) == is_told and (not told or told[1] == "57")
+
+
+NOWHERE = 0x7ffe00001230
+
+
+@pytest.mark.parametrize("bad, good, share", [(9, 0, None), (10, 0, "91"), (10, 89, "10"),
+                                              (10, 90, None)])
+def test_stacks_that_begin_nowhere(report, bad, good, share):
+    """Where code keeps no frame pointers, the kernel takes for a return address what is there."""
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/bin/app")
+    for i in range(bad):
+        it.sample(20 + i, 10, 1, *((KTEXT + 16, ) if i % 2 else ()), 0x1010, NOWHERE + i)
+    for i in range(good):
+        it.sample(100 + i, 10, 1, 0x1010, NOWHERE, 0x1020)
+    it.sample(500, 10, 1, NOWHERE, NOWHERE)     # no stack of a known function
+    for options in ((), ("-j", "2"), ("-g", "callee"), ("--children", )):
+        found = re.search(r"^(\d+) % of the stacks begin in no file, .*--call-graph dwarf$",
+                          report(it, *options), re.M)
+        assert (found and found[1]) == share
+
+
+def test_the_same_is_said_of_a_file(report, tmp_path):
+    it = started()
+    for i in range(20):
+        it.sample(20 + i, 10, 1, 0x1010, NOWHERE)
+    report(it)
+    for options, said in (((), 1), (("-q", ), 0)):
+        done = subprocess.run([TOOLS / "preport", "--no-symbols", "-o", tmp_path / "out.html",
+                               *options, tmp_path / "perf.data"], stderr=subprocess.PIPE,
+                              check=True, text=True)
+        assert done.stderr.count("95 % of the stacks begin in no file") == said
 
 
 def test_a_function_of_the_kernel_alone_is_no_doubt(report):

@@ -295,6 +295,8 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 	status = output_close(&run->out, status);
 	if (status <= CLI_ERRORS)
 		wrote_warn_large(&preport, run->in.name, run->choices.format, run->profile);
+	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet)
+		wrote_warn_stacks(&preport, run->in.name, run->profile);
 	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet && isatty(STDERR_FILENO))
 		wrote_report(&preport, run->choices.s->output, size, run->choices.format,
 			     run->profile);

@@ -70,6 +70,15 @@ void wrote_warn_large(const struct cli_tool *tool, const char *input, const stru
 			  format_size(format->most, most), format_size(counts.unpacked, have));
 }
 
+void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
+		       const struct pp_profile *profile)
+{
+	char doubt[200];
+
+	if (pp_doubt_stacks(profile, pp_main_event(profile), doubt, sizeof(doubt)))
+		cli_error(tool, "%s: %s", input, doubt);
+}
+
 void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
 		  const struct format *format, const struct pp_profile *profile)
 {

@@ -9,6 +9,10 @@
 void wrote_warn_large(const struct cli_tool *tool, const char *input, const struct format *format,
 		      const struct pp_profile *profile);
 
+/* Prints a warning if many stacks are not those of the program. */
+void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
+		       const struct pp_profile *profile);
+
 /* Prints both on standard error; the second only for formats that have a viewer. */
 void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
 		  const struct format *format, const struct pp_profile *profile);

@@ -227,6 +227,11 @@ struct pp_counts {
 /* Fills in *out. out->size must be set. */
 PP_API void pp_count(const struct pp_profile *p, struct pp_counts *out);
 
+/* After pp_merge(): writes to `text` (`size` bytes with the NUL) why many stacks of the i-th event
+ * are not those of the program, and how to record it better. Returns false if nothing is known
+ * against them. */
+PP_API bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t size);
+
 /* --- writing --- */
 
 enum pp_format {
