@@ -106,7 +106,7 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 static void add_facts(struct page *page, const struct page_event *event)
 {
 	const struct pp_profile *p = page->out->p;
-	char text[1024], times[64] = "", whole[1200];
+	char text[1024], times[64] = "", doubt[256] = "; ", whole[1400];
 
 	format_facts(p, event->event, text, sizeof(text));
 	if (event->times.step * p->one_of > 1)
@@ -114,7 +114,9 @@ static void add_facts(struct page *page, const struct page_event *event)
 			 event->times.step * p->one_of);
 	else if (p->counts.lacks_times)
 		snprintf(times, sizeof(times), "; the times did not fit into memory");
-	snprintf(whole, sizeof(whole), "%s%s", text, times);
+	if (!pp_doubt_stacks(p, event->event, doubt + 2, sizeof(doubt) - 2))
+		doubt[0] = '\0';
+	snprintf(whole, sizeof(whole), "%s%s%s", text, times, doubt);
 	pp_pack_text(&page->packing, "\"facts\":");
 	pp_pack_chars(&page->packing, whole);
 }

@@ -211,6 +211,7 @@ def test_the_same_is_said_of_a_file(report, tmp_path):
                                *options, tmp_path / "perf.data"], stderr=subprocess.PIPE,
                               check=True, text=True)
         assert done.stderr.count("95 % of the stacks begin in no file") == said
+        assert "begin in no file" in page((tmp_path / "out.html").read_bytes())[0]["facts"]
 
 
 def test_a_function_of_the_kernel_alone_is_no_doubt(report):
