@@ -17,15 +17,17 @@ import perf_oracle
 from conftest import FIXTURES
 from perf_oracle import PerfFailed
 
-# The messages of perf 6.1 for files that it does not read, or not to the end. The records that it
+# The messages of perf for files that it does not read, or not to the end. The records that it
 # printed before are compared.
-UNREADABLE = {
+UNREADABLE_BY_6_1 = {
     # attributes of 136 bytes or more, with values in members that 6.1 does not know
     "corpus/hotspot/perf.data.PerfFormatLost": "incompatible file format",
     "corpus/linux-perf-data/sleep.compressed.data": "incompatible file format",
     "corpus/linux-perf-data/sleep.data": "incompatible file format",
     "corpus/perfparser/cpp-inlining.perf.data": "incompatible file format",
     "corpus/tracepoints/perf.data": "incompatible file format",
+}
+UNREADABLE = {
     # a tar archive of the word "dummy", in gzip
     "corpus/hotspot/perf.data.broken.gz": "incompatible file format",
     # COMPRESSED2 was added in 6.16
@@ -505,13 +507,18 @@ def report(found):
 
 @pytest.fixture(scope="session")
 def perf(perf):
-    """Debian 12's perf 6.1, the oddities of which are known here."""
+    """Debian's perf, the oddities of which are known here."""
     version = perf_oracle.version(perf)
-    if not re.match(r"6\.1(\.|$)", version):
+    if not re.match(r"6\.(1|12)(\.|$)", version):
         pytest.skip(f"{perf} is of {version}: what perf prints changes, this comparison knows 6.1 "
-                    "(Debian 12); name "
-                    "one with PERF=")
+                    "and 6.12 (Debian 12 and 13); name one with PERF=")
     return perf
+
+
+@pytest.fixture(scope="session")
+def unreadable(perf):
+    is_old = perf_oracle.version(perf).startswith("6.1.")
+    return {**UNREADABLE, **(UNREADABLE_BY_6_1 if is_old else {})}
 
 
 @pytest.fixture(scope="module")
@@ -526,14 +533,14 @@ def perf_file(data_file, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def dumped(data_file, perf_file, perf):
+def dumped(data_file, perf_file, perf, unreadable):
     """perf's dump, as far as perf gets. A failure that is not in the list fails the tests."""
-    expected = UNREADABLE.get(data_file.label)
+    expected = unreadable.get(data_file.label)
     try:
         dump = perf_oracle.dump(perf, perf_file)
     except PerfFailed as reason:
         assert expected and expected in str(reason), f"perf can't read {data_file.label}: {reason}"
-        pytest.skip(f"perf 6.1: {reason}")
+        pytest.skip(f"perf: {reason}")
     if expected or dump.failure:
         assert expected and dump.failure and expected in dump.failure, \
             f"{data_file.label}: perf said {dump.failure}, expected {expected}"
@@ -579,7 +586,7 @@ def test_records(data_file, dumped, decode):
 def test_counts(data_file, dumped, perf, perf_file, decode):
     """The counts by type are those of `perf report --stats`."""
     if dumped.failure:
-        pytest.skip(f"perf 6.1: {dumped.failure}")
+        pytest.skip(f"perf: {dumped.failure}")
     counts, reason = perf_oracle.stats(perf, perf_file)
     expected = STATS_STOP_EARLY.get(data_file.label)
     if reason or expected:
@@ -618,7 +625,7 @@ def _expanded(document):
 def test_samples_in_time_order(data_file, dumped, perf, perf_file, decode):
     """perf script's samples are those of pdecode --sort time, in the same order."""
     if dumped.failure:
-        pytest.skip(f"perf 6.1: {dumped.failure}")
+        pytest.skip(f"perf: {dumped.failure}")
     said, fields = perf_oracle.script(perf, perf_file)
     ours = list(_expanded(decode(data_file.path, "--sort", "time")))
     assert len(said) == len(ours)

@@ -1,4 +1,4 @@
-"""The content of a perf.data file according to Debian's perf (6.1), with the names of this
+"""The content of a perf.data file according to Debian's perf (6.1, 6.12), with the names of this
 project's JSON contract.
 
     perf report -D          every record, with its bytes and decoded values, and counts by type
@@ -241,7 +241,7 @@ FIRST_LINE = {
     "NAMESPACES": _fields(rf" {INT}/{INT} - nr_namespaces: (\d+).*", "pid", "tid", "nr_namespaces"),
     "KSYMBOL": _text_at_end(rf" addr ([0-9a-f]+) len (\d+) type (\d+) flags {HEX} name ", "addr!",
                             "len", "ksym_type", "flags!", "name"),
-    "BPF_EVENT": _fields(r" type (\d+), flags (\d+), id (\d+)", "bpf_type", "flags", "id"),
+    "BPF_EVENT": _fields(r"(?: type (\d+), flags (\d+), id (\d+))?", "bpf_type", "flags", "id"),
     "CGROUP": _text_at_end(r" cgroup: (\d+) ", "id", "path"),
     "ID_INDEX": _fields(r" nr: (\d+)", "nr"),
     "AUXTRACE_INFO": _fields(r" type: (\d+)", "auxtrace_type"),
@@ -459,7 +459,7 @@ def event_list(perf, path):
     events = []
     for line in output.split("\n"):
         # An event's name contains no ": ".
-        match = re.match(r"(.*?): (?:type: \d+, )?size: \d+, ", line)
+        match = re.match(r"(.*?): (?:type: \d+(?: \(.*?\))?, )?size: \d+, ", line)
         if match:
             attr = _attr(line[match.end(1) + 2:])
             events.append({"name": match[1], "attr": attr,
@@ -619,8 +619,9 @@ def _attr(text):
     for name, value in re.findall(r"(\{ [^}]* \}|\w+)(?: =|:) ([^,{}]+)(?:, |$)", text):
         name = name.strip("{ }")
         value = value.strip()
-        if re.match(r"(0x[0-9a-f]+|-?\d+)$", value):
-            attr[name] = int(value, 0)
+        number = re.match(r"(0x[0-9a-f]+|-?\d+)(?: \(.*\))?$", value)    # 6.12: with its name
+        if number:
+            attr[name] = int(number[1], 0)
         else:
             attr[name] = value.split("|")
     return attr
