@@ -168,14 +168,17 @@ static struct pc_thread *find_thread(struct pc_columns *c, const struct pd_field
 static void find_task(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
 		      struct pc_thread *t)
 {
-	struct pc_thread own = { 0 };
+	struct pc_thread own;
 	const size_t i = s->n;
 
 	s->comm[i] = NULL;
 	s->machine_pid[i] = PC_NONE;
 	if (!c->wants_tasks || !(f->has & PD_HAS_TID))
 		return;
-	t = t ? t : &own;
+	if (!t) {
+		own.has_task = false;	/* all of it set to 0 would take longer than the rest */
+		t = &own;
+	}
 	if (!t->has_task)
 		t->is_named = pd_history_record_task(c->o.history,
 						     pd_reader_record(c->reader, f), &t->task);
