@@ -54,7 +54,8 @@ void pp_recent_keep_chain(struct pp_recent *t, const struct pd_fields *sample, s
 		return;
 	t->nr_entries = chain->count;
 	if (chain->width == sizeof(*t->entries) && !chain->swapped) {
-		memcpy(t->entries, chain->data, chain->count * sizeof(*t->entries));
+		/* gcc makes a slow rep movs of memcpy() */
+		memmove(t->entries, chain->data, chain->count * sizeof(*t->entries));
 		return;
 	}
 	for (size_t i = 0; i < chain->count; i++)

@@ -142,7 +142,11 @@ void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fi
 		   const struct pp_counted_event *event, const struct pd_moment *at,
 		   struct pp_stack *s)
 {
-	*s = (struct pp_stack){ .at = *at, .recent = find_recent(p, sample, event, at) };
+	/* `task` is set below: to clear it takes as long as to read a short stack */
+	s->items = NULL;
+	s->nr = s->same = 0;
+	s->recent = find_recent(p, sample, event, at);
+	s->at = *at;
 	read_addresses(p, r, sample, &event->weigher, s);
 	if (s->recent && s->recent->is_known)
 		s->task = s->recent->task;
