@@ -80,8 +80,8 @@ static inline uint64_t mix(uint64_t hash, uint64_t n)
 	return hash ^ (hash >> 29);
 }
 
-/* Mixes two numbers into a hash: with one multiplication where it has 128 bits. (Loops over mix() are
- * turned into vectors, which have no such multiplication.) */
+/* Mixes two numbers into a hash: with one multiplication where it has 128 bits. (gcc makes vectors
+ * of a loop over mix(), which have none of 64 bits.) */
 static inline uint64_t mix_two(uint64_t hash, uint64_t first, uint64_t second)
 {
 #ifdef __SIZEOF_INT128__
