@@ -91,10 +91,11 @@ bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t si
 {
 	static const char *const help = "record with --call-graph dwarf";
 	const struct pp_counts *c = &p->counts;
-	const struct pp_counted_event *e = &p->events[i];
+	const struct pp_counted_event *e;
 
 	if (i >= p->nr_events)
 		return false;
+	e = &p->events[i];
 	if (c->lone * 2 > c->chains)
 		snprintf(text, size, "%.0f %% of the stacks are one function: %s",
 			 percent(c->lone, c->chains), help);

@@ -22,6 +22,10 @@ needs_library = pytest.mark.skipif(not ctypes.util.find_library("debuginfod"),
                                    reason="libdebuginfod1 is not installed")
 
 
+class Slow(bytes):
+    """Arrives in 13 s, from a server that does not tell its size."""
+
+
 class Server:
     """Serves what is in `files`, {path: bytes}; None: it does not answer. Keeps what it is
     asked for."""
@@ -38,6 +42,12 @@ class Server:
                     outer.ended.wait(60)
                 elif not found:
                     self.send_error(404)
+                elif isinstance(found, Slow):
+                    self.send_response(200)
+                    self.end_headers()
+                    for at in range(0, len(found), len(found) // 26 + 1):
+                        self.wfile.write(found[at:at + len(found) // 26 + 1])
+                        outer.ended.wait(0.5)
                 else:
                     self.send_response(200)
                     self.send_header("Content-Length", str(len(found)))
@@ -201,6 +211,17 @@ def test_a_server_that_does_not_answer_is_waited_for_once(server, recorded):
     assert 5 < time.monotonic() - start < 40
     assert symbols_of(frames) == ["NO_FILE"] * 12
     assert err.count("does not answer") == 1 and len(server.asked) == 1
+
+
+@needs_library
+def test_a_slow_server_is_waited_for(server, recorded):
+    """As long as bytes arrive."""
+    image, _ = recorded.paths()
+    server.files = {image: Slow(recorded.image.read_bytes() + bytes(1 << 20))}
+    start = time.monotonic()
+    frames, _, err = recorded.frames(server, "--debuginfod")
+    assert time.monotonic() - start > 12
+    assert symbols_of(frames) == NAMES and "debuginfod" not in err
 
 
 @needs_library

@@ -66,11 +66,13 @@ static bool find_function(const struct debuginfod *d, const char *name, void *fn
 
 static struct debuginfod *asking;	/* that the library works for: one at a time */
 
-/* Called by the library on its thread; `total` is 0 until bytes arrive. Returns whether to stop. */
+/* Called by the library on its thread. `done` is the bytes that arrived; before the first one it
+ * may be how often this was called; `total` is 0 if the server does not tell it. Returns whether to
+ * stop. */
 static int check_progress(struct debuginfod_client *c, long done, long total)
 {
-	(void)c;
-	if (total > 0 && done > 0)
+	(void)c, (void)total;
+	if (done > 0)
 		atomic_store(&asking->arrived, (uint64_t)done);
 	return atomic_load(&asking->is_over);
 }
