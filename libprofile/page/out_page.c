@@ -116,7 +116,7 @@ static void add_facts(struct page *page, const struct page_event *event)
 		snprintf(times, sizeof(times), "; the times did not fit into memory");
 	if (!pp_doubt_stacks(p, event->event, doubt + 2, sizeof(doubt) - 2))
 		doubt[0] = '\0';
-	snprintf(whole, sizeof(whole), "%s%s%s", text, times, doubt);
+	snprintf(whole, sizeof(whole), "%s%s%s", text, doubt, times);
 	pp_pack_text(&page->packing, "\"facts\":");
 	pp_pack_chars(&page->packing, whole);
 }
