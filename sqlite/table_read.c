@@ -193,12 +193,14 @@ static void *run_reading(void *reading)
 	return NULL;
 }
 
-/* Starts a thread. Signals are for the caller's. */
+/* Starts a thread. Signals are for the caller's. SIGBUS, of a mapped file that shrinks, ends the
+ * process where it is blocked. */
 static void start_thread(struct reading *g)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	g->is_started = pthread_create(&g->thread, NULL, run_reading, g) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

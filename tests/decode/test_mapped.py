@@ -190,6 +190,17 @@ def test_pquery_counts_a_file_that_shrinks_up_to_there(shrink, tmp_path):
     assert COUNT // 2 - 200 < int(done.stdout.split()[-1]) <= COUNT // 2 + 200
 
 
+@pytest.mark.parametrize("tool, form, args", [
+    ("preport", "folded", ()),
+    ("pquery", "csv", ("select comm, count(*) from samples group by comm", ))])
+def test_threads_survive_a_file_that_shrinks(tool, form, args, shrink, tmp_path):
+    """SIGBUS ends a process in a thread that blocks it."""
+    path = write(tmp_path / "shrinks.data", recording(1000) * 1500)
+    done = shrunk(shrink, path, MIB, "-j", "2", *args, tool=tool, form=form, SHRINK_IN_THREAD="1")
+    assert done.returncode == 1 and SAID in done.stderr
+    assert path.stat().st_size == MIB
+
+
 def test_a_file_that_stays_says_nothing(shrink, own):
     done = shrunk(shrink, own, own.stat().st_size)
     assert done.returncode == 0 and not done.stderr

@@ -50,12 +50,14 @@ static void *read_part(void *ctx)
 	return NULL;
 }
 
-/* Signals are for the first thread. */
+/* Signals are for the first thread. SIGBUS, of a mapped file that shrinks, ends the process where
+ * it is blocked. */
 static bool start_thread(struct part *part)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	part->is_started = pthread_create(&part->thread, NULL, read_part, part) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
