@@ -1,11 +1,11 @@
 /* background_synth.c - the synthesizing thread, and the backlog that waits for it. */
 #include "run/background_synth.h"
 
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/priority.h"
+#include "process/tool_thread.h"
 #include "run/drain.h"
 #include "run/metadata.h"
 #include "run/recording.h"
@@ -39,19 +39,6 @@ static void *background_thread(void *arg)
 	return NULL;
 }
 
-/* Signals are blocked in the thread: the main thread handles them. */
-static bool start_thread(struct background *b)
-{
-	sigset_t all, before;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&b->thread, NULL, background_thread, b);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return !error;
-}
-
 int background_start(struct recording *r)
 {
 	struct background *b = &r->background;
@@ -63,7 +50,7 @@ int background_start(struct recording *r)
 	b->error = (struct pd_error){ 0 };
 	b->done = false;
 	b->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	b->threaded = start_thread(b);
+	b->threaded = tool_thread_start(&b->thread, background_thread, b) == 0;
 	if (!b->threaded)
 		synthesize(b);
 	return b->done_fd;

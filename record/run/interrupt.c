@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "process/tool_thread.h"
+
 enum {
 	SAME_MS = 200,		/* timeout(1) signals the process, and again its group */
 	GRACE_MS = 600,
@@ -48,7 +50,6 @@ static void *signal_thread(void *arg)
 void interrupt_start(struct interrupt *in, const struct logger *s)
 {
 	struct sigaction hangup;
-	sigset_t all, before;
 
 	sigemptyset(&in->set);
 	sigaddset(&in->set, SIGINT);
@@ -58,11 +59,8 @@ void interrupt_start(struct interrupt *in, const struct logger *s)
 		sigaddset(&in->set, SIGHUP);
 	in->log = s;
 	in->first_fd = eventfd(0, EFD_CLOEXEC);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	in->threaded =
-		in->first_fd >= 0 && pthread_create(&in->thread, NULL, signal_thread, in) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	in->threaded = in->first_fd >= 0 &&
+		       tool_thread_start(&in->thread, signal_thread, in) == 0;
 }
 
 void interrupt_stop(struct interrupt *in)

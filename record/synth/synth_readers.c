@@ -3,9 +3,10 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "process/tool_thread.h"
 
 #define WINDOW 64
 #define CHUNK 16	/* tasks that a reader takes at once: a wakeup costs as much as a task */
@@ -79,17 +80,11 @@ static unsigned int default_threads(size_t n)
 	return cpus < 2 ? 0 : (unsigned int)min_size(n / PROCESSES_PER_THREAD, (size_t)cpus);
 }
 
-/* Signals are blocked in the threads: the caller's thread handles them. */
 static void start_threads(struct synth_readers *r, unsigned int nr)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (r->nr_threads < nr && r->nr_threads < MAX_THREADS &&
-	       pthread_create(&r->threads[r->nr_threads], NULL, reader_thread, r) == 0)
+	       tool_thread_start(&r->threads[r->nr_threads], reader_thread, r) == 0)
 		r->nr_threads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct synth_readers *synth_readers_start(const unsigned int *pids, size_t n, unsigned int want,

@@ -2,7 +2,8 @@
 #include "preport/preport_threads.h"
 
 #include <pthread.h>
-#include <signal.h>
+
+#include "process/tool_thread.h"
 
 /* Work is counted in bytes, of which a record without any has some: a part has at least as much as
  * pays for a thread. */
@@ -50,20 +51,6 @@ static void *read_part(void *ctx)
 	return NULL;
 }
 
-/* Signals are for the first thread. SIGBUS, of a mapped file that shrinks, ends the process where
- * it is blocked. */
-static bool start_thread(struct part *part)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	part->is_started = pthread_create(&part->thread, NULL, read_part, part) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return part->is_started;
-}
-
 /* Begins to read a part at an entry of the index. Returns false if that is not possible. */
 static bool start_part(const struct parts *parts, struct part *part, size_t entry)
 {
@@ -75,7 +62,9 @@ static bool start_part(const struct parts *parts, struct part *part, size_t entr
 	if (!part->reader || pd_reader_start(part->reader, parts->index, entry, &e))
 		return false;
 	part->profile = pp_new(&o, &e);
-	return part->profile && start_thread(part);
+	part->is_started = part->profile &&
+			   tool_thread_start(&part->thread, read_part, part) == 0;
+	return part->is_started;
 }
 
 /* Returns the work before the i-th entry. Offsets in several files don't add up. */

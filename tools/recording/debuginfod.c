@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "cli/cli.h"
 #include "process/clock.h"
+#include "process/tool_thread.h"
 #include "pd/symbols.h"
 
 #define LIBRARY "libdebuginfod.so.1"
@@ -148,19 +148,15 @@ static void *run_query(void *query)
 	return NULL;
 }
 
-/* Returns 0 or an errno. Signals are for the other threads. */
+/* Returns 0 or an errno. */
 static int start_query(struct query *q)
 {
-	sigset_t all, before;
 	int error;
 
 	q->ended = eventfd(0, EFD_CLOEXEC);
 	if (q->ended < 0)
 		return errno;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&q->thread, NULL, run_query, q);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = tool_thread_start(&q->thread, run_query, q);
 	if (error)
 		close(q->ended);
 	return error;
