@@ -1,8 +1,8 @@
 /* multiply.c - makes a long recording of a short one: multiply IN OUT BYTES [ZSTD-LEVEL].
  *
- * The kernel's records are written again and again, their times shifted, until they are BYTES; what
- * perf's own records say comes once, the features as they are. IN may be compressed, OUT is with
- * ZSTD-LEVEL.
+ * The kernel's records and the ends of rounds are written again and again, times shifted, until
+ * they are BYTES; what perf's other records say comes once, the features as they are. IN may be
+ * compressed, OUT is with ZSTD-LEVEL.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -119,7 +119,7 @@ static void add_events(struct pd_reader *r, struct pd_writer *w, uint64_t *sampl
 	}
 }
 
-/* All records: the kernel's into c, the others at once to the output. */
+/* All records: the kernel's and the ends of rounds into c, the others at once to the output. */
 static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sample_types,
 		 struct copy *c)
 {
@@ -132,10 +132,10 @@ static void take(struct pd_reader *r, struct pd_writer *w, const uint64_t *sampl
 		const struct pd_bytes b = pd_record_bytes(record);
 		const struct pd_attr *a = pd_record_attr(record);
 
-		if (type < PD_RECORD_USER_START)
+		if (type < PD_RECORD_USER_START || type == PD_RECORD_FINISHED_ROUND)
 			add(c, record, a ? sample_types[pd_attr_index(a)] : 0);
 		else if (type != PD_RECORD_COMPRESSED && type != PD_RECORD_COMPRESSED2 &&
-			 type != PD_RECORD_FINISHED_ROUND && pd_writer_write(w, &b, 1, &e))
+			 pd_writer_write(w, &b, 1, &e))
 			die("writing:", &e);
 	}
 	if (got < 0)
@@ -196,9 +196,7 @@ int main(int argc, char **argv)
 		const struct pd_bytes all = { c.bytes, c.used };
 
 		shift(&c, times ? span : 0);
-		if (pd_writer_write(w, &all, 1, &e) ||
-		    pd_writer_record(w, PD_RECORD_FINISHED_ROUND, 0, -1, NULL, 0,
-				     (struct pd_bytes){ NULL, 0 }, &e))
+		if (pd_writer_write(w, &all, 1, &e))
 			die("writing:", &e);
 		times++;
 		done += c.used;
