@@ -6,6 +6,7 @@ without it.
     compact     the files of an hour to few, with numbers that hold across recordings
     services    the service and version that a sample belongs to
     hourly      the counts of an hour by service, version and stack
+    sampling    how often the hosts of a service record
     retention   what is kept for how long
     symbols     names for the addresses that were hit
     queries     the questions of fleet/sql on DuckDB, Spark and ClickHouse

@@ -60,8 +60,10 @@ def failed_rows(error, file_id, size):
 
 
 def file_row(row, key, weight):
-    """The row of `files` with the fields that the raw key and the job know."""
-    return row | {"path": key, "host": row["host"] or objects.host_of(key), "weight": weight}
+    """The row of `files` with the fields that the raw key and the job know. `weight` is for keys
+    that state none."""
+    return row | {"path": key, "host": row["host"] or objects.host_of(key),
+                  "weight": objects.weight_of(key) or weight}
 
 
 def _write_tables(recording, file_id, write):
@@ -74,7 +76,7 @@ def _write_tables(recording, file_id, write):
 
 def convert(raw, item, file_id, store, shards=SHARDS, weight=1.0):
     """Converts the recording with item.key. Returns its row of `files`, a dict. `weight` is 1 / the
-    probability that it was made."""
+    probability that it was made, if the key does not state it."""
     place = objects.place_of(item.key, shards)
 
     def write(name, data):

@@ -1,8 +1,9 @@
 """The objects of a store: recordings under raw keys, and the files made of them.
 
 A store is a pyarrow FileSystem that sees one folder, local or not. Raw keys are
-date=2026-11-22/hour=13/host=web-01/NAME; the date and hour are those of the upload. An object does
-not change once it is there."""
+date=2026-11-22/hour=13/host=web-01/NAME, or .../host=web-01/weight=20/NAME for a recording that was
+made with a probability of 1/20; the date and hour are those of the upload. An object does not
+change once it is there."""
 import hashlib
 import re
 import typing
@@ -13,7 +14,8 @@ import pyarrow.fs
 
 PART_BYTES = 64 << 20
 _BLOCK = 1 << 20
-_RAW_KEY = re.compile(r"date=([^/]+)/hour=([^/]+)/host=([^/]+)/[^/]+")
+_RAW_KEY = re.compile(
+    r"date=([^/]+)/hour=([^/]+)/host=([^/]+)/(?:weight=([1-9]\d*(?:\.\d+)?)/)?[^/]+", re.ASCII)
 
 
 class Item(typing.NamedTuple):
@@ -100,9 +102,15 @@ def host_of(key):
     return found and found[3]
 
 
+def weight_of(key):
+    """The weight that a raw key states, or None."""
+    found = _RAW_KEY.fullmatch(key)
+    return float(found[4]) if found and found[4] else None
+
+
 def place_of(key, shards):
     """The place of the recording with a raw key. Others than the raw keys above belong to
     `unknown`."""
     found = _RAW_KEY.fullmatch(key)
-    date, hour, host = found.groups() if found else ("unknown", "unknown", "")
+    date, hour, host, _ = found.groups() if found else ("unknown", "unknown", "", None)
     return Place(date, hour, zlib.crc32(host.encode()) % shards)

@@ -9,8 +9,10 @@ import tempfile
 
 import duckdb
 import pyarrow
+import pyarrow.compute
 import pyarrow.dataset
 import pyarrow.fs
+import pyarrow.parquet
 
 from . import compact, convert, objects
 
@@ -54,6 +56,24 @@ def add(store, rows):
     data = convert.parquet(rows.select(SCHEMA.names).cast(SCHEMA))
     digest = hashlib.sha256(data).hexdigest()[:32]
     objects.put(store, f"symbols/{digest}.parquet", data)
+
+
+def forget(store, build_id):
+    """Removes the rows of a program, because its symbols have arrived: it is looked up again.
+    Returns their number. Other rows of the same objects are away for a moment; if this fails, they
+    are looked up again, too."""
+    forgotten = 0
+    for key in files(store):
+        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(objects.read(store, key)))
+        is_other = pyarrow.compute.not_equal(rows["build_id"], build_id)
+        others = rows.filter(pyarrow.compute.fill_null(is_other, True))
+        if others.num_rows == rows.num_rows:
+            continue
+        objects.remove(store, [key])
+        if others.num_rows:
+            add(store, others)
+        forgotten += rows.num_rows - others.num_rows
+    return forgotten
 
 
 def files(store):

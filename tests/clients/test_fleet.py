@@ -203,6 +203,64 @@ print([row["weight"] for row in convert.convert_all(raw, store, weight=100.0)])
     assert run(program, raw, store, modules=[FLEET]).strip() == "[100.0]"
 
 
+def test_the_weight_of_a_recording_is_that_of_its_key(run, tmp_path):  # noqa: F811
+    """Others have that of the job."""
+    for name, sample in (("weight=20", "59-lost"), ("weight=2.5", "18-pipe"), (".", "16-zstd")):
+        path = tmp_path / "raw" / "date=2026-11-22" / "hour=13" / "host=web-01" / name / "1.data"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(FIXTURES / "perf" / f"{sample}.data", path)
+    (tmp_path / "store").mkdir()
+    program = """
+import json, sys
+from perfdata_fleet import convert, objects
+raw, store = map(objects.open_store, sys.argv[1:])
+print(json.dumps([[row["path"].partition("host=web-01")[2], row["host"], row["weight"]]
+                  for row in convert.convert_all(raw, store, weight=3.0)]))
+keys = [f"date=1/hour=2/host=3/{middle}name" for middle in ("", "weight=7/", "weight=0/",
+                                                          "weight=-1/", "weight=nan/")]
+print(json.dumps([[objects.host_of(key), objects.weight_of(key)] for key in keys]))
+"""
+    rows, keys = map(json.loads, run(program, tmp_path / "raw", tmp_path / "store",
+                                     modules=[FLEET]).splitlines())
+    assert sorted((path, weight) for path, _, weight in rows) == [
+        ("/1.data", 3.0), ("/weight=2.5/1.data", 2.5), ("/weight=20/1.data", 20.0)]
+    assert keys == [["3", None], ["3", 7.0], [None, None], [None, None], [None, None]]
+
+
+def test_probabilities_of_services(run, tmp_path):  # noqa: F811
+    """A service with weight 10 would have ten times as many samples; the event that has the most
+    counts; hours before, and samples of no service, do not."""
+    hour = tmp_path / "compact" / "date=1" / "hour=2"
+    program = """
+import json, sys
+import pyarrow
+from perfdata_fleet import convert, objects, sampling
+store = objects.open_store(sys.argv[1])
+names = ["upload_hour", "service", "event_name", "samples", "period", "weighed"]
+rows = [("2026-11-22 13", "shop", "cycles", 100, 1000, 10000.0),
+        ("2026-11-22 14", "shop", "cycles", 300, 3000, 30000.0),
+        ("2026-11-22 14", "shop", "faults", 1900, None, 1900.0),
+        ("2026-11-22 12", "shop", "cycles", 9999, 9999, 9999.0),
+        ("2026-11-22 14", "small", "cycles", 5, 0, 0.0),
+        ("2026-11-22 14", None, "cycles", 5000, 5000, 5000.0)]
+print(sampling.retune(store, "2026-11-22 13"))
+objects.put(store, "compact/date=1/hour=2/generation=1/t=hourly/hour.parquet", convert.parquet(
+    pyarrow.Table.from_pylist([dict(zip(names, row)) for row in rows])))
+objects.put(store, "compact/date=1/hour=2/current.json",
+            b'{"generation": 1, "files": "", "has_samples": true}')
+print(json.dumps([sampling.retune(store, "2026-11-22 13", target=1000),
+                  json.loads(objects.read(store, "services/probabilities.json").to_pybytes())]))
+try:
+    sampling.retune(store, "2026-11-22 13", target=0)
+except ValueError as error:
+    print(error)
+"""
+    none, found, refused = run(program, tmp_path, modules=[FLEET]).splitlines()
+    assert none == "{}" and hour.is_dir()
+    assert json.loads(found) == [{"shop": 0.5, "small": 1.0}] * 2
+    assert refused == "0 samples are no target"
+
+
 def test_parts_are_of_a_size(run):  # noqa: F811
     """64 MB of input for each task; a larger recording is a part of its own."""
     program = """
@@ -511,6 +569,40 @@ def test_symbols_are_looked_up_once(run, tmp_path):  # noqa: F811
     found = json.loads(run(ASK, tmp_path / "store", "", "", modules=[FLEET]))
     assert found["top_functions"] == [["main", 2, 4, 8.0, 28.0], ["leaf", 2, 2, 20.0, 20.0]]
     assert found["flame"] == [["app;main", 2], ["app;main;leaf", 2]]
+
+
+FORGET = """
+import sys
+from perfdata_fleet import objects, symbols
+store = objects.open_store(sys.argv[1])
+left = {row["build_id"] for row in symbols.missing(store).to_pylist()}
+added = [symbols.pyarrow.Table.from_pylist(
+    [{"build_id": build_id, "offset": len(ids), "exact": True, "depth": 0, "why": "STRIPPED"}
+     for build_id in ids], schema=symbols.SCHEMA) for ids in (["aa", "bb"], ["aa", None], ["bb"])]
+for rows in added:
+    symbols.add(store, rows)
+print([symbols.forget(store, build_id) for build_id in ("aa", "aa", "cc")],
+      sorted(map(str, symbols._read(store, "symbols").to_table()["build_id"].to_pylist())))
+"""
+
+
+def test_rows_of_a_program_are_removed(run, tmp_path):  # noqa: F811
+    """Those of other programs stay, whichever object they stand in."""
+    assert run(FORGET, tmp_path, modules=[FLEET]) == "[2, 0, 0] ['None', 'bb', 'bb']\n"
+
+
+def test_a_program_is_looked_up_again(run, tmp_path):  # noqa: F811
+    program = build_program(tmp_path / "program")
+    path = tmp_path / "raw" / "date=1" / "hour=2" / "host=one" / "1.data"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(recorded(program, program[1]))
+    (tmp_path / "store").mkdir()
+    run(CONVERT, tmp_path / "raw", tmp_path / "store", modules=[FLEET])
+    answer = run(LOOK_UP + """
+build_id = symbols._read(store, "symbols").to_table()["build_id"][0].as_py()
+print(symbols.forget(store, build_id), symbols.look_up(raw, store, [sys.argv[3]]))
+""", tmp_path / "raw", tmp_path / "store", TOOLS / "pdecode", modules=[FLEET])
+    assert answer.split() == ["[3,", "0]", "3", "3"]
 
 
 def test_nothing_has_a_name_without_a_table_of_symbols(fleet, tmp_path):
