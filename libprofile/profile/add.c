@@ -4,11 +4,11 @@
 
 #include "profile/events.h"
 #include "profile/firsts.h"
-#include "profile/groups.h"
 #include "profile/keep.h"
 #include "profile/stack.h"
 #include "profile/switches.h"
 #include "profile/threads.h"
+#include "profile/walk.h"
 
 /* Samples that perf's --off-cpu wrote have such times: they are none. */
 #define NO_TIME_FROM (~0ull << 32)
@@ -32,71 +32,30 @@ static void note_thread(struct pp_profile *p, const struct pd_task *task)
 	pp_threads_note(p, &(struct pp_thread){ task->machine_pid, task->pid, task->tid });
 }
 
-/* --- the way down the tree --- */
-
-struct walk {
-	struct pp_profile *p;
-	uint32_t node;	/* PP_NONE: there was no memory for the next one */
-};
-
-static void go_down(struct walk *w, uint32_t frame)
-{
-	if (frame == PP_NONE)
-		w->node = PP_NONE;
-	if (w->node != PP_NONE)
-		w->node = pp_tree_child(&w->p->tree, &w->p->memory, w->node, frame);
-}
-
-static void go_to_text(struct walk *w, enum pp_kind kind, const char *text, size_t size)
-{
-	struct pp_profile *p = w->p;
-	const uint32_t id = pp_strings_add(&p->strings, &p->memory, text, size);
-
-	go_down(w, id == PP_NONE ? PP_NONE :
-		pp_frames_add_text(&p->frames, &p->memory, kind, id));
-}
-
-static void go_to_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
-		       const struct pd_task *task)
-{
-	const struct pp_options *o = &w->p->options;
-	char text[PP_GROUP_TEXT];
-	uint32_t group;
-
-	if (task->flags & PD_TASK_IDLE)
-		go_to_text(w, PP_KIND_IDLE, "", 0);
-	for (size_t i = 0; (group = pp_group_at(o->groups, i)); i++) {
-		const char *name = pp_group_name((enum pp_group)group, o->history, r, sample,
-						 task, text);
-
-		go_to_text(w, PP_KIND_THREAD, name, strlen(name));
-	}
-}
-
 /* --- a sample --- */
 
-static void add_task(struct walk *w, struct pd_reader *r, const struct pd_fields *sample,
+static void add_task(struct pp_walk *w, struct pd_reader *r, const struct pd_fields *sample,
 		     const struct pp_stack *s)
 {
 	if (s->recent && s->recent->is_known) {
 		w->node = s->recent->task_node;
 		return;
 	}
-	go_to_task(w, r, sample, &s->task);
+	pp_walk_to_task(w, r, sample, &s->task);
 	if (s->recent && w->node != PP_NONE)
 		pp_recent_keep_task(s->recent, &s->task, w->node);
 }
 
-static void add_stack(struct walk *w, const struct pd_fields *sample, const struct pp_stack *s)
+static void add_stack(struct pp_walk *w, const struct pd_fields *sample, const struct pp_stack *s)
 {
 	struct pp_profile *p = w->p;
 
 	if (s->same)
 		w->node = s->recent->nodes[s->same - 1];
 	else if (s->is_cut)
-		go_to_text(w, PP_KIND_CUT, "", 0);
+		pp_walk_to_text(w, PP_KIND_CUT, "");
 	for (size_t n = s->nr; n-- && w->node != PP_NONE;) {
-		go_down(w, pp_stack_frame(p, sample, s, &s->items[n]));
+		pp_walk_to(w, pp_stack_frame(p, sample, s, &s->items[n]));
 		if (s->recent)
 			pp_recent_set_node(s->recent, s->same + s->nr - 1 - n, w->node);
 	}
@@ -196,7 +155,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	const bool is_wait = p->options.state != PP_ON_CPU && event->weigher.is_wait;
 	const uint64_t limit = p->memory.limit;
 	struct pp_item item = { .kind = PP_ITEM_SAMPLE, .weight = weight };
-	struct walk w = { .p = p };
+	struct pp_walk w = { .p = p };
 	uint32_t into;
 
 	if (!event->is_wanted && p->options.state == PP_ON_CPU)
@@ -208,7 +167,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
 	add_task(&w, r, sample, stack);
 	if (is_wait)
-		go_to_text(&w, PP_KIND_WAIT, "[blocked]", strlen("[blocked]"));
+		pp_walk_to_text(&w, PP_KIND_WAIT, "[blocked]");
 	p->offcpu.waits += is_wait;
 	add_stack(&w, sample, stack);
 	p->memory.limit = limit;
