@@ -142,6 +142,16 @@ void pd_filter_set_time(struct pd_filter *f, struct pd_range ns)
 	f->time = ns;
 }
 
+struct pd_range pd_filter_take_time(struct pd_filter *f)
+{
+	const struct pd_range any = { 0, UINT64_MAX };
+
+	if (!f || f->any_time)
+		return any;
+	f->any_time = true;
+	return f->time;
+}
+
 void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h)
 {
 	if (f)
@@ -152,6 +162,11 @@ void pd_filter_set_test(struct pd_filter *f, struct pd_sample_test test)
 {
 	if (f)
 		f->test = test;
+}
+
+bool pd_filter_has_test(const struct pd_filter *f)
+{
+	return f && f->test.keeps;
 }
 
 uint64_t pd_filter_dropped(const struct pd_filter *f)

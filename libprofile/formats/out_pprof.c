@@ -363,7 +363,8 @@ static void put_comments(struct encoding *c)
 		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, string_of_text(c, text));
 	}
 	snprintf(text, sizeof(text), "lost: %" PRIu64 ", throttled: %" PRIu64 ", cut stacks: %"
-		 PRIu64, counts->lost, counts->throttled, counts->cut);
+		 PRIu64, pp_lost(c->p), counts->throttled,
+		 counts->cut + counts->copies_cut);
 	pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT, string_of_text(c, text));
 	if (c->out->o.base)
 		pp_proto_number(&c->proto, &c->file, PROFILE_COMMENT,

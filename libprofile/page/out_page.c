@@ -100,7 +100,7 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 	snprintf(text, size, "%" PRIu64 " sample%s of %s; %zu thread%s; %" PRIu64 " lost, %"
 		 PRIu64 " throttled; %" PRIu64 " stack%s cut%s", e->samples,
 		 pp_plural(e->samples), e->weigher.name, p->nr_threads,
-		 pp_plural(p->nr_threads), c->lost, c->throttled, cut, pp_plural(cut), idle);
+		 pp_plural(p->nr_threads), pp_lost(p), c->throttled, cut, pp_plural(cut), idle);
 }
 
 static void add_facts(struct page *page, const struct page_event *event)

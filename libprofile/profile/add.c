@@ -67,16 +67,26 @@ static void add_stack(struct pp_walk *w, const struct pd_fields *sample, const s
 		pp_recent_keep_chain(s->recent, sample, s->same + s->nr);
 }
 
-static void note_time(struct pp_profile *p, const struct pd_fields *sample)
+static bool has_time(const struct pd_fields *item)
+{
+	return item->has & PD_HAS_TIME && item->time < NO_TIME_FROM;
+}
+
+void pp_note_span(struct pp_profile *p, uint64_t time)
 {
 	struct pp_counts *c = &p->counts;
 
-	if (!(sample->has & PD_HAS_TIME) || sample->time >= NO_TIME_FROM)
+	if (c->first == PD_NO_TIME || time < c->first)
+		c->first = time;
+	if (c->last == PD_NO_TIME || time > c->last)
+		c->last = time;
+}
+
+static void note_time(struct pp_profile *p, const struct pd_fields *sample)
+{
+	if (!has_time(sample))
 		return;
-	if (c->first == PD_NO_TIME || sample->time < c->first)
-		c->first = sample->time;
-	if (c->last == PD_NO_TIME || sample->time > c->last)
-		c->last = sample->time;
+	pp_note_span(p, sample->time);
 	pp_phase_note(&p->phase, sample->has & PD_HAS_CPU ? sample->cpu : 0, sample->time);
 }
 
@@ -150,7 +160,7 @@ static uint32_t choose_event(const struct pp_profile *p, const struct pp_counted
 /* Adds a stack to an event. */
 static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *sample, const struct pp_stack *stack,
-			       struct pp_counted_event *event, uint64_t weight)
+			       struct pp_counted_event *event, uint64_t weight, enum pp_use use)
 {
 	const bool is_wait = p->options.state != PP_ON_CPU && event->weigher.is_wait;
 	const uint64_t limit = p->memory.limit;
@@ -160,7 +170,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 
 	if (!event->is_wanted && p->options.state == PP_ON_CPU)
 		return PD_OK;
-	if (p->each)
+	if (p->each && use == PP_COUNTED)
 		return hand_on(p, r, sample, stack, event, weight);
 	into = choose_event(p, event);
 	w.node = p->events[into].root;
@@ -168,13 +178,15 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	add_task(&w, r, sample, stack);
 	if (is_wait)
 		pp_walk_to_text(&w, PP_KIND_WAIT, "[blocked]");
-	p->offcpu.waits += is_wait;
+	p->offcpu.waits += is_wait && use == PP_COUNTED;
 	add_stack(&w, sample, stack);
 	p->memory.limit = limit;
 	if (p->options.state != PP_ON_CPU && !is_wait && sample->has & PD_HAS_TID && sample->tid &&
 	    pp_offcpu_note(p, pp_thread_key(&stack->task), w.node, event->weigher.is_switch ?
 			   PP_STACK_OF_SWITCH : PP_STACK_OF_SAMPLE))
 		return PD_E_LIMIT;
+	if (use != PP_COUNTED)
+		return PD_OK;
 	item.node = w.node == PP_NONE ? p->events[into].small : w.node;
 	note_first(p, sample, item.node);
 	if (pp_events_weigh(p, into, w.node, weight))
@@ -185,7 +197,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 /* Adds the sample to each event of its group. Ids that no event has count for the sample's own. */
 static enum pd_code add_values(struct pp_profile *p, struct pd_reader *r,
 			       const struct pd_fields *sample, const struct pp_stack *stack,
-			       const struct pp_weigher *w)
+			       const struct pp_weigher *w, enum pp_use use)
 {
 	const uint64_t thread = w->is_inherited && sample->has & PD_HAS_TID ?
 		(uint32_t)sample->tid : 0;
@@ -204,15 +216,31 @@ static enum pd_code add_values(struct pp_profile *p, struct pd_reader *r,
 			event->enabled = p->reads.enabled;
 			event->running = p->reads.running;
 		}
-		code = add_weight(p, r, sample, stack, event, p->reads.parts[i].value);
+		code = add_weight(p, r, sample, stack, event, p->reads.parts[i].value, use);
 		if (code != PD_OK)
 			return code;
 	}
 	return PD_OK;
 }
 
+/* A sample that the filter leaves out. */
+static enum pd_code follow_sample(struct pp_profile *p, struct pd_reader *r,
+				  const struct pd_fields *sample)
+{
+	const struct pp_counted_event *event = pp_events_of(p, r, sample->attr);
+
+	if (!event)
+		return PD_E_LIMIT;
+	if (event->weigher.is_switch)
+		return pp_switch_by_sample(p, r, sample, PP_LEFT_OUT);
+	/* else the sample is of another CPU */
+	if (pd_filter_has_test(p->options.filter) && sample->has & PD_HAS_TID && sample->tid)
+		return pp_offcpu_leave_out(p, pp_thread_of(p, sample)) ? PD_E_LIMIT : PD_OK;
+	return PD_OK;
+}
+
 static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
-			       const struct pd_fields *sample)
+			       const struct pd_fields *sample, enum pp_use use)
 {
 	struct pp_counted_event *event = pp_events_of(p, r, sample->attr);
 	struct pd_moment at;
@@ -225,17 +253,19 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 		return PD_OK;
 	pd_record_moment(pd_reader_record(r, sample), &at);
 	pp_stack_read(p, r, sample, event, &at, &stack);
-	if (!stack.recent || !stack.recent->is_known)
-		note_thread(p, &stack.task);
-	note_time(p, sample);
+	if (use == PP_COUNTED) {
+		if (!stack.recent || !stack.recent->is_known)
+			note_thread(p, &stack.task);
+		note_time(p, sample);
+	}
 	if (event->weigher.is_read) {
 		const struct pp_weigher w = event->weigher;	/* events may move */
 
-		return add_values(p, r, sample, &stack, &w);
+		return add_values(p, r, sample, &stack, &w, use);
 	}
-	code = add_weight(p, r, sample, &stack, event, pp_weigh(&event->weigher, sample));
-	if (code == PD_OK && event->weigher.is_switch && p->options.state != PP_ON_CPU)
-		code = pp_switch_by_sample(p, r, sample);
+	code = add_weight(p, r, sample, &stack, event, pp_weigh(&event->weigher, sample), use);
+	if (code == PD_OK && p->options.state != PP_ON_CPU && event->weigher.is_switch)
+		code = pp_switch_by_sample(p, r, sample, use);
 	return code;
 }
 
@@ -249,11 +279,11 @@ static void count_record(struct pp_profile *p, struct pd_reader *r, const struct
 		p->counts.throttled++;
 	else if ((item->type == PD_RECORD_LOST || item->type == PD_RECORD_LOST_SAMPLES) &&
 		 pd_record_get_number(pd_reader_record(r, item), "lost", &lost))
-		p->counts.lost += lost;
+		*(item->type == PD_RECORD_LOST ? &p->counts.lost : &p->lost_samples) += lost;
 }
 
 static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
-			       const struct pd_fields *record)
+			       const struct pd_fields *record, enum pp_use use)
 {
 	struct pp_item item = { .kind = PP_ITEM_RUNS };
 	struct pd_moment at;
@@ -264,35 +294,62 @@ static enum pd_code add_switch(struct pp_profile *p, struct pd_reader *r,
 								     PP_ITEM_BLOCKED;
 	pd_record_moment(pd_reader_record(r, record), &at);
 	pd_history_fields_task(p->options.history, record, &at, &task);
-	if (p->options.keep != PP_KEEP_SUMS &&
+	if (p->options.keep != PP_KEEP_SUMS && use == PP_COUNTED &&
 	    keep_item(p, pp_tracks_number(&p->tracks, &task), record, &task, &at, &item))
 		return PD_E_LIMIT;
-	return p->options.state == PP_ON_CPU ? PD_OK : pp_switch_by_record(p, r, record);
+	return p->options.state == PP_ON_CPU ? PD_OK : pp_switch_by_record(p, r, record, use);
+}
+
+/* A thread that begins or ends. */
+static enum pd_code add_life(struct pp_profile *p, const struct pd_fields *item)
+{
+	if (p->options.state == PP_ON_CPU || !has_time(item))
+		return PD_OK;
+	if (item->type == PD_RECORD_EXIT)
+		return pp_offcpu_exit(p, pp_thread_of(p, item), item->time) ? PD_E_LIMIT : PD_OK;
+	pp_offcpu_fork(p, pp_thread_of(p, item));
+	return PD_OK;
 }
 
 static enum pd_code add_other(struct pp_profile *p, struct pd_reader *r,
-			      const struct pd_fields *item)
+			      const struct pd_fields *item, enum pp_use use)
 {
-	count_record(p, r, item);
+	if (use == PP_COUNTED)
+		count_record(p, r, item);
 	if (item->type == PD_RECORD_SWITCH || item->type == PD_RECORD_SWITCH_CPU_WIDE)
-		return add_switch(p, r, item);
-	if (p->options.state != PP_ON_CPU && item->type == PD_RECORD_EXIT &&
-	    item->has & PD_HAS_TIME &&
-	    pp_offcpu_enter(p, pp_thread_of(p, item), item->time))
-		return PD_E_LIMIT;
+		return add_switch(p, r, item, use);
+	if (item->type == PD_RECORD_EXIT || item->type == PD_RECORD_FORK)
+		return add_life(p, item);
 	return PD_OK;
+}
+
+/* Waits are followed through records that do not count. */
+static enum pp_use use_of(struct pp_profile *p, struct pd_reader *r, const struct pd_fields *item)
+{
+	struct pd_filter *filter = p->options.filter;
+	const bool is_timed = p->options.state != PP_ON_CPU && has_time(item);
+
+	if (is_timed && item->time > p->offcpu.last)
+		p->offcpu.last = item->time;
+	if (filter && pd_filter_keeps(filter, pd_reader_record(r, item)) != 1)
+		return PP_LEFT_OUT;
+	if (!is_timed)
+		return PP_COUNTED;
+	return item->time < p->time.from || item->time > p->time.to ? PP_NOTED : PP_COUNTED;
 }
 
 static enum pd_code add_item(struct pp_profile *p, struct pd_reader *r,
 			     const struct pd_fields *item)
 {
-	struct pd_filter *filter = p->options.filter;
+	const enum pp_use use = use_of(p, r, item);
 
-	if (filter && pd_filter_keeps(filter, pd_reader_record(r, item)) != 1)
+	if (use == PP_LEFT_OUT && p->options.state == PP_ON_CPU)
 		return PD_OK;
 	if (item->type != PD_RECORD_SAMPLE)
-		return add_other(p, r, item);
-	return item->attr ? add_sample(p, r, item) : PD_OK;
+		return add_other(p, r, item, use);
+	if (!item->attr)
+		return PD_OK;
+	return use == PP_LEFT_OUT ? follow_sample(p, r, item) : add_sample(p, r, item, use);
 }
 
 /* The event of the times, before all others. */

@@ -27,6 +27,8 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 		p->tracks.enough = p->tracks.memory.limit / 8;
 	p->recents = calloc(1, sizeof(*p->recents));
 	p->counts.first = p->counts.last = PD_NO_TIME;
+	if (p->options.state != PP_ON_CPU)
+		p->time = pd_filter_take_time(p->options.filter);
 	if (!p->options.history) {
 		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL,
 					.text = "a profile needs a history" };
@@ -117,12 +119,18 @@ size_t pp_main_event(const struct pp_profile *p)
 	return first == SIZE_MAX ? 0 : first;
 }
 
+uint64_t pp_lost(const struct pp_profile *p)
+{
+	return p->counts.lost > p->lost_samples ? p->counts.lost : p->lost_samples;
+}
+
 void pp_count(const struct pp_profile *p, struct pp_counts *out)
 {
 	const size_t size = out->size;
 	struct pp_counts now = p->counts;
 
 	now.size = size;
+	now.lost = pp_lost(p);
 	now.threads = p->nr_threads;
 	now.nodes = p->tree.nr;
 	now.frames = 0;
@@ -131,6 +139,7 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 	now.memory = p->memory.used + p->tracks.memory.used;
 	now.approximate_waits = p->offcpu.approximate;
 	now.waits = p->offcpu.waits;
+	now.waits_nowhere = p->offcpu.nowhere;
 	now.timer = pp_phase_timer(&p->phase);
 	memcpy(out, &now, size < sizeof(now) ? size : sizeof(now));
 }

@@ -11,6 +11,7 @@
 #include "store/strings.h"
 #include "samples/tracks.h"
 #include "samples/weight.h"
+#include "pd/filter.h"
 
 #define PP_TOO_HEAVY "the sum of the weights does not fit into 64 bits"
 
@@ -82,6 +83,13 @@ struct pp_place {
 
 struct pp_stack;
 
+/* How a record is used. */
+enum pp_use {
+	PP_COUNTED,
+	PP_NOTED,	/* outside of the wanted time, into which a wait may reach */
+	PP_LEFT_OUT,	/* by the filter: it may end another thread's wait */
+};
+
 /* Gets each sample in place of the tree; it counts as `weight` of an event. `take` returns PD_OK,
  * or why no more samples are added. */
 struct pp_each_sample {
@@ -110,6 +118,8 @@ struct pp_profile {
 	size_t stack_capacity;
 	struct pp_recents *recents;	/* NULL: there was no memory */
 	struct pp_counts counts;
+	uint64_t lost_samples;	/* by LOST_SAMPLES; counts.lost is by LOST */
+	struct pd_range time;	/* of waits and samples, if not PP_ON_CPU */
 	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
 	struct pp_firsts firsts;
 	struct pp_phase phase;
@@ -144,6 +154,12 @@ static inline uint64_t pp_total(const struct pp_merged *n, enum pp_measure by)
 {
 	return by == PP_BY_PERIOD ? n->total_weight : n->total_samples;
 }
+
+/* Notes that a sample, or a part of a wait, is at a time. */
+void pp_note_span(struct pp_profile *p, uint64_t time);
+
+/* Returns pp_counts.lost. */
+uint64_t pp_lost(const struct pp_profile *p);
 
 /* Returns the i-th node in the order of time, parents before children. */
 static inline uint32_t pp_node_in_time(const struct pp_profile *p, size_t i)

@@ -4,8 +4,8 @@
 #include "samples/trace.h"
 
 /* Bits of prev_state that state why a thread waits. A preempted one has none of them, but a bit
- * above: since Linux 4.14 always the next. */
-enum { WAITING_STATES = 0xff };
+ * above: since Linux 4.14 always the next. One that is dead or a zombie never runs again. */
+enum { WAITING_STATES = 0xff, DEAD_STATES = 0x30 };
 
 /* Gets the numbers that the recording's format of the tracepoint has. Returns PD_OK, PD_E_FORMAT
  * without them, or PD_E_LIMIT. */
@@ -26,7 +26,7 @@ static enum pd_code read_fields(struct pp_profile *p, const struct pd_record *re
 }
 
 enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
-				 const struct pd_fields *sample)
+				 const struct pd_fields *sample, enum pp_use use)
 {
 	const uint64_t thread = pp_thread_of(p, sample), machine = thread >> 32 << 32;
 	uint64_t state, next;
@@ -41,28 +41,32 @@ enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
 		return PD_E_LIMIT;
 	if (!(sample->has & PD_HAS_TID) || !sample->tid)
 		return PD_OK;
-	return pp_offcpu_leave(p, thread, sample,
+	if (use == PP_LEFT_OUT && pp_offcpu_leave_out(p, thread))
+		return PD_E_LIMIT;
+	if (state & DEAD_STATES)
+		return pp_offcpu_exit(p, thread, sample->time) ? PD_E_LIMIT : PD_OK;
+	return pp_offcpu_leave(p, r, thread, sample,
 			       state & WAITING_STATES ? PP_BLOCKED : PP_PREEMPTED) ?
 		PD_E_LIMIT : PD_OK;
 }
 
 /* The thread of a SWITCH_CPU_WIDE is that of its sample_id: its body has the other one. */
 enum pd_code pp_switch_by_record(struct pp_profile *p, struct pd_reader *r,
-				 const struct pd_fields *item)
+				 const struct pd_fields *item, enum pp_use use)
 {
 	const struct pd_record *record = pd_reader_record(r, item);
 	uint64_t tid, thread;
-	int ret;
+	int ret = 0;
 
 	if (!(item->has & PD_HAS_TIME) || !pd_record_get_number(record, "sample_id.tid", &tid) ||
 	    !(uint32_t)tid)
 		return PD_OK;
 	thread = pp_thread_of(p, item) >> 32 << 32 | (uint32_t)tid;
-	if (item->misc & MISC_SWITCH_OUT)
-		ret = pp_offcpu_leave(p, thread, item,
+	if (!(item->misc & MISC_SWITCH_OUT))
+		ret = pp_offcpu_enter(p, thread, item->time);
+	else if (use != PP_LEFT_OUT)
+		ret = pp_offcpu_leave(p, r, thread, item,
 				      item->misc & MISC_SWITCH_OUT_PREEMPT ? PP_PREEMPTED :
 									     PP_BLOCKED);
-	else
-		ret = pp_offcpu_enter(p, thread, item->time);
 	return ret ? PD_E_LIMIT : PD_OK;
 }

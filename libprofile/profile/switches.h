@@ -12,9 +12,9 @@ enum { MISC_SWITCH_OUT = 1 << 13, MISC_SWITCH_OUT_PREEMPT = 1 << 14 };
 /* A sample of sched:sched_switch, whose stack was noted: one thread leaves, the next enters. The
  * recording must have the format of the tracepoint, else nothing happens. */
 enum pd_code pp_switch_by_sample(struct pp_profile *p, struct pd_reader *r,
-				 const struct pd_fields *sample);
+				 const struct pd_fields *sample, enum pp_use use);
 /* A SWITCH or SWITCH_CPU_WIDE. */
 enum pd_code pp_switch_by_record(struct pp_profile *p, struct pd_reader *r,
-				 const struct pd_fields *item);
+				 const struct pd_fields *item, enum pp_use use);
 
 #endif

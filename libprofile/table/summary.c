@@ -35,7 +35,8 @@ static void put_first_line(struct pp_out *out, const struct pp_counted_event *e)
 	pp_printf(out, ", %zu thread%s", out->p->nr_threads, pp_plural(out->p->nr_threads));
 	if (e->weigher.is_time && !e->weigher.is_off_cpu && wall > 0)
 		pp_printf(out, ", %.2f CPUs", (double)e->weight / NS / wall);
-	pp_printf(out, "; %" PRIu64 " lost, %" PRIu64 " throttled\n", c->lost, c->throttled);
+	pp_printf(out, "; %" PRIu64 " lost, %" PRIu64 " throttled\n", pp_lost(out->p),
+		  c->throttled);
 }
 
 /* Shares of the stacks' innermost functions. */
@@ -72,9 +73,9 @@ static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
 	if (c->is_unfinished)
 		pp_put_text(out, "the recording is unfinished, its end is missing: prepair writes "
 			    "a whole one of what is there\n");
-	if (c->lost)
+	if (pp_lost(out->p))
 		pp_printf(out, "%" PRIu64 " records are lost: record with a larger buffer, "
-			  "-m 4M, or a lower frequency\n", c->lost);
+			  "-m 4M, or a lower frequency\n", pp_lost(out->p));
 	if (c->throttled)
 		pp_printf(out, "the kernel throttled the event %" PRIu64 " times: record with a "
 			  "lower frequency, -F 1000\n", c->throttled);
@@ -157,6 +158,10 @@ static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_even
 		pp_printf(out, "%" PRIu64 " waits are shown at the stack of the last sample before "
 			  "them: record with precord --off-cpu where tracepoints are allowed\n",
 			  out->p->offcpu.approximate);
+	if (e->weigher.is_off_cpu && out->p->offcpu.nowhere)
+		pp_printf(out, "%" PRIu64 " waits have no stack, because their threads had no "
+			  "sample before: record with precord --off-cpu where tracepoints are "
+			  "allowed\n", out->p->offcpu.nowhere);
 	if (e->weigher.has_no_weight)
 		pp_put_text(out, "the samples have no periods: each counts 1\n");
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import TOOLS
-from known_recording import CLOCK, EXEC, FAULTS, KERNEL, Recording
+from known_recording import CLOCK, EXEC, FAULTS, KERNEL, USER, Recording
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
@@ -51,10 +51,12 @@ ABSENT = Shape(8, WIDE.code, [])
 
 
 class Switches(Recording):
-    def sched_switch(self, time, tid, state, following, *chain):
+    span = None      # times of the first and last sample, as a feature
+
+    def sched_switch(self, time, tid, state, following, *chain, misc=KERNEL):
         raw = common(300, tid) + struct.pack(self.shape.code, *self.shape.order(
             b"a", tid, 120, state, b"b", following, 120))
-        self.records.append(sample(SWITCH, misc=KERNEL, pid=10, tid=tid, time=time, ip=chain[0],
+        self.records.append(sample(SWITCH, misc=misc, pid=10, tid=tid, time=time, ip=chain[0],
                                    cpu=0, identifier=3, period=1, raw=raw,
                                    callchain=[2**64 - 512, *chain]))
 
@@ -63,7 +65,9 @@ class Switches(Recording):
         formats = {1: tracing_data({"sched": [Format("sched_switch", 300, self.shape.fields)]},
                                    long_size=self.shape.long_size)} if self.shape.fields else {}
         return File(attrs=[(CLOCK, [1]), (SWITCH, [3])], records=self.records,
-                    features={**formats, 12: names}).build()
+                    features={**formats, 12: names,
+                              **({21: struct.pack("<2Q", *self.span)} if self.span else {})}
+                    ).build()
 
 
 def attrs(it, *events):
@@ -132,7 +136,8 @@ def test_sched_switch_has_its_own_stack_and_names_the_next_thread(write, of):
     it.sample(300, 10, 1, 0x7010, 0x1010, tid=11)
     path = write(it)
     assert text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", path))) == {
-        "tid_10;[blocked];[app];[app]": 60, "tid_11;[preempted];[app];[libx.so.1]": 30}
+        "tid_10;[blocked];[app];[app]": 60, "tid_11;[preempted];[app];[libx.so.1]": 30,
+        "tid_10;[blocked];[app]": 10}
     also = "also recorded: 3 samples of sched:sched_switch"
     assert also + " (--off-cpu shows the waits)\n" in preport(path).decode()
     assert also + "\n" in preport("--off-cpu", path).decode()
@@ -149,6 +154,131 @@ def test_a_wait_ends_with_its_thread_or_the_recording(write):
     got = text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", write(it))))
     assert got == {"tid_11;[blocked, approximate];[libx.so.1]": 30,
                    "tid_10;[blocked, approximate];[libx.so.1]": 70}
+
+
+@pytest.mark.parametrize("switch", ["SWITCH", "sched_switch"])
+def test_the_last_switch_of_a_thread_begins_no_wait(write, switch):
+    """It comes after EXIT. A new thread may have the number."""
+    it = start()
+
+    def leave(time):
+        if switch == "SWITCH":
+            it.sample(time - 1, 10, 1, 0x7010, tid=11)
+            it.switch(time, 10, 11, OUT)
+        else:
+            it.sched_switch(time, 11, 1, 10, 0x7010)
+    leave(110)
+    it.switch(120, 10, 11, 0)
+    it.records.append(r.exit(10, 1, 11, 11, 230, sid=it.sid(230)))
+    leave(240)
+    it.records.append(r.fork(10, 10, 11, 10, 300, sid=it.sid(300)))
+    it.switch(310, 10, 11, 0)
+    leave(330)
+    it.switch(333, 10, 11, 0)
+    it.sample(900, 10, 1, 0x7010, tid=12)
+    got = text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", write(it))))
+    assert sum(got.values()) == 13
+
+
+@pytest.mark.parametrize("state, wait", [(0x10, 0), (0x20, 0), (0x40, 800)])
+def test_the_dead_do_not_wait(write, state, wait):
+    """EXIT is not recorded without attr.task. 0x40: parked, before Linux 4.14 also dead."""
+    it = start()
+    it.sched_switch(50, 10, 1, 11, 0x1010)
+    it.sched_switch(100, 11, state, 10, 0x7010)
+    it.sample(900, 10, 1, 0x7010)
+    got = text(folded(preport("-f", "folded", "--off-cpu", "--group=tid", write(it))))
+    assert got == {"tid_10;[blocked];[app]": 50,
+                   **({"tid_11;[blocked];[libx.so.1]": wait} if wait else {})}
+
+
+def test_waits_of_threads_without_a_sample_are_nowhere(write):
+    it = start()
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    it.switch(160, 10, 10, OUT | PREEMPT)
+    it.switch(167, 10, 10, 0)
+    it.sample(170, 10, 90, 0x7010, 0x1010)
+    it.switch(180, 10, 10, OUT)
+    it.switch(183, 10, 10, 0)
+    path = write(it)
+    assert text(folded(preport("-f", "folded", "--off-cpu", path))) == {
+        "app;[blocked];[unknown]": 40, "app;[preempted];[unknown]": 7,
+        "app;[blocked, approximate];[app];[libx.so.1]": 3}
+    head = preport("--off-cpu", path).decode()
+    assert "\n2 waits have no stack" in head and "\n1 waits are shown" in head
+
+
+@pytest.mark.parametrize("switch", ["SWITCH", "sched_switch"])
+@pytest.mark.parametrize("state", ["--off-cpu", "--wall"])
+@pytest.mark.parametrize("from_, to, want", [
+    ("", "149ns", 49), ("149ns", "", 41 + 20 + 8), ("120ns", "130ns", 10), ("190ns", "209ns", 19),
+    ("0%", "100%", 118), ("0%", "50%", None), ("195ns", "196ns", 1)])
+def test_waits_count_as_far_as_they_are_in_the_time(write, switch, state, from_, to, want):
+    """Threads 10 and 11 wait in turn, from 100 to 190, 190 to 210; the recording ends at 218."""
+    it = start()
+    it.sample(99, 10, 0, 0x7010)
+    it.sample(99, 10, 0, 0x1010, tid=11)
+    for time, leaves, enters in ((100, 10, 11), (190, 11, 10), (210, 10, 11)):
+        if switch == "SWITCH":
+            it.switch(time, 10, leaves, OUT)
+            it.switch(time, 10, enters, 0)
+        else:
+            it.sched_switch(time, leaves, 1, enters, 0x7010)
+    it.comm(218, 10, "last")
+    it.span = 99, 210
+    path = write(it)
+    total = sum(folded(preport("-f", "folded", state, path)).values())
+    part = sum(folded(preport("-f", "folded", state, f"--time={from_}-{to}" if "%" in to else
+                              f"--time={from_},{to}", path)).values())
+    if want is None:
+        want = total - sum(folded(preport("-f", "folded", state, "--time=50%-100%", path)).values())
+    assert (total, part) == (118, want)
+
+
+@pytest.mark.parametrize("switch", ["SWITCH", "sched_switch"])
+def test_a_filter_leaves_out_waits_of_its_threads_only(write, switch):
+    """The record in which a thread goes on may be of another one."""
+    it = start()
+    for time, leaves, enters, cpu in ((100, 10, 11, 0), (150, 11, 10, 0), (210, 10, 11, 0),
+                                      (215, 11, 10, 0)):
+        if switch == "SWITCH":
+            it.sample(time - 1, 10, 0, 0x7010, tid=leaves)
+            it.switch(time, 10, leaves, OUT)
+            it.switch(time, 10, enters, 0)
+        else:
+            it.sched_switch(time, leaves, 1, enters, 0x7010)
+    path = write(it)
+    waits = [sum(text(folded(preport("-f", "folded", "--off-cpu", *of, path, status=status)))
+                 .values()) for of, status in (((), 0), (("--tid=10",), 0), (("--tid=11",), 0),
+                                               (("--comm=app",), 0), (("--tid=12",), 5))]
+    assert waits == [50 + 60 + 5, 55, 60, 55, 0]
+
+
+@pytest.mark.parametrize("switch", ["SWITCH", "both"])
+def test_waits_at_stacks_that_are_left_out(write, switch):
+    """By --dso: a SWITCH record after a sample that is left out begins no wait elsewhere."""
+    it = start()
+    for time, address in ((100, 0x7010), (200, 0x1010), (300, 0x7010)):
+        it.sample(time, 10, 0, address)
+        if switch == "both":
+            it.sched_switch(time + 9, 10, 1, 0, address, misc=USER)
+        it.switch(time + 10, 10, 10, OUT)
+        it.switch(time + 10 + time // 100, 10, 10, 0)
+    path = write(it)
+    got = [sum(text(folded(preport("-f", "folded", "--off-cpu", *of, path))).values())
+           for of in ((), ("--dso=libx.so.1",), ("--dso=app",))]
+    earlier = switch == "both"
+    assert got == [6 + 3 * earlier, 4 + 2 * earlier, 2 + earlier]
+
+
+def test_the_duration_is_that_of_the_waits(write):
+    """A program that sleeps at its end has no samples then."""
+    it = start()
+    it.sample(1_000_000_000, 10, 0, 0x7010)
+    it.switch(1_000_000_000, 10, 10, OUT)
+    it.switch(3_500_000_000, 10, 10, 0)
+    assert b"2.500 s in 2.500 s" in preport("--off-cpu", write(it))
 
 
 def test_a_switch_whose_format_is_unknown_is_not_guessed(write):

@@ -353,6 +353,8 @@ static bool has_samples(const struct run *run)
 /* Returns why there are no samples. */
 static const char *why_empty(const struct run *run)
 {
+	if (choices_state(&run->choices) != PP_ON_CPU && run->filter)
+		return "no wait matches";
 	if (choices_state(&run->choices) != PP_ON_CPU)
 		return "no context switches: record with precord --off-cpu";
 	if (run->filter || run->choices.s->filter.events.count)

@@ -303,9 +303,11 @@ enum cli_exit filter_set_part(const struct cli_tool *tool, struct pd_filter *fil
 				 "'--time' with %% needs a file that states the time of its first "
 				 "and last sample; this one does not: use times, as in --time "
 				 "12.5,13");
+	/* records other than samples, and waits, may be before the first sample and after the
+	 * last */
 	pd_filter_set_time(filter, (struct pd_range){
-		first + (uint64_t)((double)(last - first) * part.from),
-		part.to >= 1 ? last : first + (uint64_t)((double)(last - first) * part.to),
+		part.from > 0 ? first + (uint64_t)((double)(last - first) * part.from) : 0,
+		part.to < 1 ? first + (uint64_t)((double)(last - first) * part.to) : UINT64_MAX,
 	});
 	return CLI_OK;
 }

@@ -71,6 +71,10 @@ PD_API void pd_filter_free(struct pd_filter *f);
  * Must be called before the first record is filtered. */
 PD_API void pd_filter_set_time(struct pd_filter *f, struct pd_range ns);
 
+/* Returns pd_filter_options.time, 0 to UINT64_MAX if there is none, and removes it: for callers
+ * that divide what lasts longer. Must be called before the first record is filtered. */
+PD_API struct pd_range pd_filter_take_time(struct pd_filter *f);
+
 /* Sets the history that `comms` looks names up in: sealed, of the same recording. Borrowed until
  * pd_filter_free(). Must be called before the first record is filtered. */
 PD_API void pd_filter_set_history(struct pd_filter *f, const struct pd_history *h);
@@ -84,6 +88,9 @@ struct pd_sample_test {
 
 /* Sets a test that a sample must pass, too. Must be called before the first record is filtered. */
 PD_API void pd_filter_set_test(struct pd_filter *f, struct pd_sample_test test);
+
+/* Returns whether there is a test of samples. */
+PD_API bool pd_filter_has_test(const struct pd_filter *f);
 
 /* Returns 1 if the record is kept, 0 if it is dropped, -1 if there is no memory for thread names.
  * Must be called once for each record, in their order: COMM and FORK update the thread names. */

@@ -60,7 +60,9 @@ enum pp_keep {
 enum pp_state {
 	PP_ON_CPU,	/* the samples */
 	PP_OFF_CPU,	/* the waits: between context switches, and the samples of offcpu-time that
-			 * perf record --off-cpu writes; and the other events */
+			 * perf record --off-cpu writes; and the other events. A filter's time is
+			 * taken from it (pd_filter_take_time()): waits count as far as they are
+			 * within */
 	PP_WALL,	/* both in one event: waits, and the samples of clocks */
 };
 
@@ -201,7 +203,8 @@ PP_API size_t pp_main_event(const struct pp_profile *p);
 struct pp_counts {
 	size_t size;		/* the caller's sizeof(struct pp_counts) */
 	uint64_t samples;	/* of all events */
-	uint64_t lost;		/* records that LOST and LOST_SAMPLES count */
+	uint64_t lost;		/* records that LOST counts, or LOST_SAMPLES if these are more:
+				 * samples are among both */
 	uint64_t throttled;	/* THROTTLE records */
 	uint64_t cut;		/* samples with as many addresses as the kernel records */
 	uint64_t copies_cut;	/* samples whose copied stack is not unwound to its end */
@@ -222,6 +225,7 @@ struct pp_counts {
 	uint64_t waits;		/* between context switches, or as samples of offcpu-time */
 	uint64_t unpacked;	/* bytes of the last pp_write(), before they are compressed */
 	uint64_t no_address;	/* samples without any */
+	uint64_t waits_nowhere;	/* waits without a stack, of threads that had no sample before */
 };
 
 /* Fills in *out. out->size must be set. */
