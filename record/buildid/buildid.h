@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/silent_files.h"
+#include "base/file_names.h"
 #include "pd/write.h"
 
 #define BUILDID_MAX 20
@@ -39,7 +39,7 @@ struct buildid_summary {
 	uint64_t lost, lost_records;	/* sum of LOST records; their number */
 	size_t files;			/* with a build id */
 	bool cut;			/* the deadline passed: files are missing */
-	struct silent_files silent;	/* the caller's to free */
+	struct file_names silent;	/* the caller's to free */
 };
 
 /* Reads the recording back and writes feature BUILD_ID. fd: the output; everything must be flushed;

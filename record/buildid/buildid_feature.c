@@ -35,7 +35,7 @@ static bool read_file(const struct reading *r, const struct hits_file *f,
 
 	r->out->cut = r->out->cut || result == BUILDID_UNREAD;
 	if (result == BUILDID_SILENT)
-		silent_files_add(&r->out->silent, f->name);
+		file_names_add(&r->out->silent, f->name);
 	return result == BUILDID_FOUND;
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/deadline.h"
-#include "base/silent_files.h"
+#include "base/file_names.h"
 #include "pd/symbols.h"
 
 /* Whether samples have copied stacks, which are unwound. */
@@ -18,7 +18,7 @@ struct names_options {
 	enum names_stacks stacks;
 	enum ps_depth depth;		/* PS_INLINES or PS_LINES */
 	struct deadline deadline;	/* names that are not found until then are left out */
-	const struct silent_files *silent;	/* are not opened */
+	const struct file_names *silent;	/* are not opened */
 };
 
 enum names_result {

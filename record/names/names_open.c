@@ -11,7 +11,7 @@ int names_open(void *files, const char *path, enum ps_file_place place)
 	/* what is mapped has a name that is not known here */
 	if (place == PS_PLACE_MAPPED && f->silent->n)
 		return -1;
-	if (silent_files_have(f->silent, process_path_read(path, &inside) ? inside.inside : path))
+	if (file_names_have(f->silent, process_path_read(path, &inside) ? inside.inside : path))
 		return -1;
 	return opener_open(&f->opener, path, place);
 }

@@ -3,13 +3,13 @@
 #ifndef RECORD_NAMES_OPEN_H
 #define RECORD_NAMES_OPEN_H
 
-#include "base/silent_files.h"
+#include "base/file_names.h"
 #include "recording/opener.h"
 #include "pd/symbols.h"
 
 struct names_files {
 	struct opener opener;
-	const struct silent_files *silent;	/* are not opened */
+	const struct file_names *silent;	/* are not opened */
 };
 
 /* For ps_options.open, with a struct names_files: opens what opener_open() does, but for the silent

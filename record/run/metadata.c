@@ -97,7 +97,7 @@ static bool any_samples_kernel(const struct event_list *l)
 	return false;
 }
 
-static void log_silent_files(const struct recording *r, const struct silent_files *silent)
+static void log_silent_files(const struct recording *r, const struct file_names *silent)
 {
 	char more[48] = "";
 
@@ -128,7 +128,7 @@ void metadata_log_report(const struct recording *r, struct synth_report *report)
 		log_at(s, LOG_WARNING,
 		       "existing tasks are not recorded in full: reading them took too long");
 	log_silent_files(r, &report->silent);
-	silent_files_free(&report->silent);
+	file_names_free(&report->silent);
 	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps existed already", report->tasks,
 	       report->maps);
 }
@@ -335,7 +335,7 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 }
 
 /* Returns the section of feature PD_SYMBOLS, for free(). `where`: its place, for messages. */
-static struct pd_bytes find_names(struct recording *r, int fd, const struct silent_files *silent,
+static struct pd_bytes find_names(struct recording *r, int fd, const struct file_names *silent,
 				  const char *where)
 {
 	const struct names_options o = {
@@ -353,7 +353,7 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct sile
 }
 
 /* Writes feature PD_SYMBOLS. */
-static int write_names(struct recording *r, const struct silent_files *silent)
+static int write_names(struct recording *r, const struct file_names *silent)
 {
 	struct datafile *f = &r->file;
 	struct pd_bytes section;
@@ -371,7 +371,7 @@ static int write_names(struct recording *r, const struct silent_files *silent)
 
 void metadata_symbols_file(struct recording *r)
 {
-	const struct silent_files none = { 0 };
+	const struct file_names none = { 0 };
 	struct symbols_file *s = &r->file.symbols;
 	const struct pd_bytes section =
 		find_names(r, symbols_file_end_copy(s, &r->log), &none, s->path);
@@ -391,7 +391,7 @@ int metadata_file(struct recording *r)
 		err = write_build_ids(r, &found);
 	if (!err)
 		err = write_names(r, &found.silent);
-	silent_files_free(&found.silent);
+	file_names_free(&found.silent);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &arrays);

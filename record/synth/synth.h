@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "base/deadline.h"
-#include "base/silent_files.h"
+#include "base/file_names.h"
 #include "bpf/synth_bpf.h"
 #include "pd/write.h"
 
@@ -53,7 +53,7 @@ struct synth_report {
 	size_t timed_out;		/* processes whose maps took longer than timeout_ms */
 	bool kernel_hidden;		/* /proc/kallsyms has no addresses */
 	bool cut;			/* the deadline passed: records are missing */
-	struct silent_files silent;	/* without build ids; the caller's to free */
+	struct file_names silent;	/* without build ids; the caller's to free */
 };
 
 int synth_existing(struct pd_writer *w, const struct synth_options *o, struct synth_report *report,

@@ -102,7 +102,7 @@ static void read_build_id(struct synth_maps *s, pid_t pid, const struct task_map
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, s->name);
 	result = buildid_read(s->reader, &place, &s->o->deadline, id);
 	if (result == BUILDID_SILENT)
-		silent_files_add(&s->report->silent, s->name);
+		file_names_add(&s->report->silent, s->name);
 	s->report->cut = s->report->cut || result == BUILDID_UNREAD;
 }
 

@@ -113,7 +113,7 @@ static int put_existing(struct pd_writer *w, const struct synth_options *o, stru
 	struct synth_report report = { 0 };
 	const int ret = synth_existing(w, o, &report, e);
 
-	silent_files_free(&report.silent);
+	file_names_free(&report.silent);
 	if (!ret)
 		printf("tasks %zu maps %zu timed-out %zu\n", report.tasks, report.maps,
 		       report.timed_out);
@@ -126,7 +126,7 @@ static int put_build_ids(struct pd_writer *w, const char *path, struct pd_error 
 	struct buildid_summary found = { 0 };
 	const int ret = buildid_feature_path(w, path, BUILDID_HIT, &no_deadline, &found, e);
 
-	silent_files_free(&found.silent);
+	file_names_free(&found.silent);
 	if (!ret)
 		printf("samples %llu first %llu last %llu lost %llu files %zu\n",
 		       (unsigned long long)found.samples, (unsigned long long)found.first,

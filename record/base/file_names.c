@@ -1,12 +1,12 @@
-/* silent_files.c - the names of files that do not answer, one after the other. */
-#include "base/silent_files.h"
+/* file_names.c - names of files, one after the other. */
+#include "base/file_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BYTES_MOST = 1 << 16 };
 
-void silent_files_add(struct silent_files *s, const char *name)
+void file_names_add(struct file_names *s, const char *name)
 {
 	const size_t size = strlen(name) + 1;
 	char *more;
@@ -20,7 +20,7 @@ void silent_files_add(struct silent_files *s, const char *name)
 	s->size += size;
 }
 
-bool silent_files_have(const struct silent_files *s, const char *name)
+bool file_names_have(const struct file_names *s, const char *name)
 {
 	for (size_t at = 0; at < s->size; at += strlen(s->names + at) + 1)
 		if (strcmp(s->names + at, name) == 0)
@@ -28,8 +28,8 @@ bool silent_files_have(const struct silent_files *s, const char *name)
 	return false;
 }
 
-void silent_files_free(struct silent_files *s)
+void file_names_free(struct file_names *s)
 {
 	free(s->names);
-	*s = (struct silent_files){ 0 };
+	*s = (struct file_names){ 0 };
 }

@@ -1,0 +1,18 @@
+/* file_names.h - a list of names of files. */
+#ifndef RECORD_FILE_NAMES_H
+#define RECORD_FILE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct file_names {
+	size_t n;
+	char *names;			/* as many as are kept, each with its NUL */
+	size_t size;			/* of the names */
+};
+
+void file_names_add(struct file_names *s, const char *name);
+bool file_names_have(const struct file_names *s, const char *name);
+void file_names_free(struct file_names *s);
+
+#endif
