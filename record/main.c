@@ -180,6 +180,9 @@ static int record(struct recording *r)
 	if (!err)
 		err = rings_map(&r->rings, &r->counters, &r->events, r->options);
 	r->file.by = choose_writer_thread(r);
+	/* which files copied stacks lead into is not known yet */
+	if (r->file.which == BUILDID_HIT && events_have_sample(&r->events, PERF_SAMPLE_STACK_USER))
+		r->file.which = BUILDID_ALL;
 	if (!err)
 		err = datafile_open(&r->file, &r->log);
 	if (!err && r->options->kcore)

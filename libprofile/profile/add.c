@@ -72,16 +72,6 @@ static bool has_time(const struct pd_fields *item)
 	return item->has & PD_HAS_TIME && item->time < NO_TIME_FROM;
 }
 
-void pp_note_span(struct pp_profile *p, uint64_t time)
-{
-	struct pp_counts *c = &p->counts;
-
-	if (c->first == PD_NO_TIME || time < c->first)
-		c->first = time;
-	if (c->last == PD_NO_TIME || time > c->last)
-		c->last = time;
-}
-
 static void note_time(struct pp_profile *p, const struct pd_fields *sample)
 {
 	if (!has_time(sample))

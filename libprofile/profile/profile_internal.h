@@ -156,7 +156,15 @@ static inline uint64_t pp_total(const struct pp_merged *n, enum pp_measure by)
 }
 
 /* Notes that a sample, or a part of a wait, is at a time. */
-void pp_note_span(struct pp_profile *p, uint64_t time);
+static inline void pp_note_span(struct pp_profile *p, uint64_t time)
+{
+	struct pp_counts *c = &p->counts;
+
+	if (c->first == PD_NO_TIME || time < c->first)
+		c->first = time;
+	if (c->last == PD_NO_TIME || time > c->last)
+		c->last = time;
+}
 
 /* Returns pp_counts.lost. */
 uint64_t pp_lost(const struct pp_profile *p);

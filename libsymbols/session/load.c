@@ -68,16 +68,22 @@ static bool is_usable(const struct ps_session *s, enum ps_match match)
 	}
 }
 
-/* Two files had the path, or right after a recording another one has it. Inodes of different
- * devices can't be compared: file systems state others in maps than in stat(2). */
-static bool is_another(const struct ps_session *s, const struct image_search *i,
-		       const struct ps_identity *found)
+/* Stacked file systems state other devices in stat(2) than in maps; overlayfs has numbers of its
+ * layers in the uppermost bits of inodes. */
+static bool has_other_inode(const struct ps_identity *recorded, const struct ps_identity *found)
 {
-	const struct ps_identity *recorded = &i->recorded;
+	const bool is_same_device = recorded->maj == found->maj && recorded->min == found->min;
 
+	return recorded->ino && (recorded->ino ^ found->ino) << (is_same_device ? 0 : 16) != 0;
+}
+
+/* Two files had the path, or on the machine of the recording another one has it. */
+static bool is_another(const struct ps_session *s, const struct image_search *i,
+		       const struct ps_candidate *candidate, const struct ps_identity *found)
+{
 	return i->is_path_ambiguous ||
-	       (s->options.ended && recorded->ino && recorded->ino != found->ino &&
-		recorded->maj == found->maj && recorded->min == found->min);
+	       ((s->options.ended || s->is_of_this_machine) &&
+		candidate->place == PS_PLACE_RECORDED && has_other_inode(&i->recorded, found));
 }
 
 /* Right after a recording, files may be as new as its end, if their inode is the recorded one, and
@@ -92,7 +98,7 @@ static enum ps_match judge_by_evidence(const struct ps_session *s,
 
 	if (candidate->place == PS_PLACE_RUNNING && match != PS_MATCH_BUILD_ID)
 		return s->options.ended && !recorded.build_id.size ? PS_MATCH_INODE : PS_MISMATCH;
-	if (match == PS_MATCH_NAME_ONLY && is_another(s, i, found))
+	if (match == PS_MATCH_NAME_ONLY && is_another(s, i, candidate, found))
 		return PS_MISMATCH;
 	if (match != PS_MISMATCH || !s->options.ended)
 		return match;

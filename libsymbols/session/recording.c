@@ -1,5 +1,6 @@
 /* recording.c - what the recording itself has for a session: names and source lines in its
  * features, its clock, and when it began. */
+#include <string.h>
 #include <time.h>
 
 #include "pd/tree.h"
@@ -30,6 +31,14 @@ static uint64_t read_beginning(struct pd_reader *r)
 	    !pd_reader_utc(r, pd_reader_attr(r, 0), first, &ns))
 		return 0;
 	return ns / 1000000000;
+}
+
+/* HOSTNAME: its size, and a text that is filled up with NULs. */
+static bool is_of_machine(struct pd_bytes hostname, const char *machine)
+{
+	const size_t n = machine ? strlen(machine) : 0;
+
+	return n && hostname.size > 4 + n && memcmp(hostname.data + 4, machine, n + 1) == 0;
 }
 
 /* Loads a feature. The bytes are valid until the next one is loaded. */
@@ -67,6 +76,8 @@ void ps_session_read_recording(struct ps_session *s)
 		return;
 	s->options.began = read_beginning(r);
 	s->options.clock = read_clock(r);
+	s->is_of_this_machine = is_of_machine(load_feature(r, PD_FEATURE_HOSTNAME),
+					      s->options.machine);
 	if (!s->options.bundle.size)
 		ps_session_read_bundle(s, load_feature(r, PD_FEATURE_PD_SYMBOLS));
 	read_device(s, r);

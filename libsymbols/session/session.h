@@ -154,6 +154,7 @@ struct ps_known_address {
 
 struct ps_session {
 	struct ps_options options;
+	bool is_of_this_machine;	/* the recording, by its name */
 	struct ps_places places;
 	struct pd_budget budget;
 	struct pd_arena arena;

@@ -18,6 +18,7 @@ void file_names_add(struct file_names *s, const char *name)
 	memcpy(more + s->size, name, size);
 	s->names = more;
 	s->size += size;
+	s->kept++;
 }
 
 bool file_names_have(const struct file_names *s, const char *name)
@@ -26,6 +27,11 @@ bool file_names_have(const struct file_names *s, const char *name)
 		if (strcmp(s->names + at, name) == 0)
 			return true;
 	return false;
+}
+
+bool file_names_may_have(const struct file_names *s, const char *name)
+{
+	return s->n > s->kept || file_names_have(s, name);
 }
 
 void file_names_free(struct file_names *s)

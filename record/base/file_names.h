@@ -6,13 +6,15 @@
 #include <stddef.h>
 
 struct file_names {
-	size_t n;
-	char *names;			/* as many as are kept, each with its NUL */
+	size_t n, kept;
+	char *names;			/* those that are kept, each with its NUL */
 	size_t size;			/* of the names */
 };
 
 void file_names_add(struct file_names *s, const char *name);
 bool file_names_have(const struct file_names *s, const char *name);
+/* The same; true also if it may be one of those that are not kept. */
+bool file_names_may_have(const struct file_names *s, const char *name);
 void file_names_free(struct file_names *s);
 
 #endif

@@ -39,23 +39,31 @@ struct buildid_summary {
 	uint64_t lost, lost_records;	/* sum of LOST records; their number */
 	size_t files;			/* with a build id */
 	bool cut;			/* the deadline passed: files are missing */
-	struct file_names silent;	/* the caller's to free */
+	struct file_names silent;	/* the caller's to free, like the next */
+	struct file_names replaced;	/* their paths have other files now */
+};
+
+/* Which build ids are read. */
+struct buildid_request {
+	enum buildid_which which;
+	const struct deadline *deadline;	/* limits reading files, its `hurry` also reading
+						 * the recording back */
+	/* The same moment on the clock of the records and the wall clock, ns; 0: not known */
+	uint64_t now, wall;
 };
 
 /* Reads the recording back and writes feature BUILD_ID. fd: the output; everything must be flushed;
  * it is opened again for reading, so its position does not change. Returns 0, or -1 and *e if
- * writing failed; what can't be read back is left out. The deadline limits reading files, its
- * `hurry` also reading back. */
-int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
-		    const struct deadline *deadline, struct buildid_summary *out,
-		    struct pd_error *e);
+ * writing failed; what can't be read back is left out. */
+int buildid_feature(struct pd_writer *w, int fd, const struct buildid_request *what,
+		    struct buildid_summary *out, struct pd_error *e);
 /* Writes the feature for known hits; sets out->files. */
-int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
-		       const struct deadline *deadline, struct buildid_summary *out,
+int buildid_feature_of(struct pd_writer *w, const struct hits *h,
+		       const struct buildid_request *what, struct buildid_summary *out,
 		       struct pd_error *e);
 /* As buildid_feature(), for a directory or a file by name. */
-int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
-			 const struct deadline *deadline, struct buildid_summary *out,
+int buildid_feature_path(struct pd_writer *w, const char *path,
+			 const struct buildid_request *what, struct buildid_summary *out,
 			 struct pd_error *e);
 /* Counts the samples of an unfinished recording, as far as it can be read. */
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out);

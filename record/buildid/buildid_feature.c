@@ -18,11 +18,27 @@ enum { MISC_KERNEL = 1, MISC_USER = 2, MISC_SIZE = 1 << 15 };
 #define NAME_ALIGN 64		/* perf's */
 #define SMALL_RECORDING (1u << 20)	/* bytes, read back at once */
 
+/* Clocks drift apart by less than 1/2048 of the time that passes; files have times of the last
+ * tick. */
+enum { SLACK_NS = 10000000, DRIFT = 2048 };
+
 struct reading {
 	struct buildid_reader *reader;
-	const struct deadline *deadline;
+	const struct buildid_request *what;
 	struct buildid_summary *out;
 };
+
+/* Returns until when a file may have been changed: when it was mapped first, or else before the
+ * first sample. 0: not known. */
+static uint64_t latest_change(const struct reading *r, const struct hits_file *f)
+{
+	const uint64_t mapped = f->mapped_at ? f->mapped_at : r->out->first;
+	const struct buildid_request *what = r->what;
+
+	if (!mapped || what->now < mapped || what->now - mapped > what->wall)
+		return 0;
+	return what->wall - (what->now - mapped) + SLACK_NS + (what->now - mapped) / DRIFT;
+}
 
 /* Asks the process that reads files. */
 static bool read_file(const struct reading *r, const struct hits_file *f,
@@ -30,12 +46,15 @@ static bool read_file(const struct reading *r, const struct hits_file *f,
 {
 	const struct buildid_place place = {
 		.paths = { paths[0], paths[1] }, .ino = f->ino, .maj = f->maj, .min = f->min,
+		.changed_by = latest_change(r, f),
 	};
-	const enum buildid_result result = buildid_read(r->reader, &place, r->deadline, id);
+	const enum buildid_result result = buildid_read(r->reader, &place, r->what->deadline, id);
 
 	r->out->cut = r->out->cut || result == BUILDID_UNREAD;
 	if (result == BUILDID_SILENT)
 		file_names_add(&r->out->silent, f->name);
+	if (result == BUILDID_REPLACED)
+		file_names_add(&r->out->replaced, f->name);
 	return result == BUILDID_FOUND;
 }
 
@@ -98,11 +117,11 @@ static void set_item(struct item *item, const struct hits_file *f)
 	memcpy(item->v, v, sizeof(v));
 }
 
-static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid_which which,
-			 const struct deadline *deadline, struct buildid_summary *out,
-			struct pd_error *e)
+static int write_feature(struct pd_writer *w, const struct hits *h,
+			 const struct buildid_request *what, struct buildid_summary *out,
+			 struct pd_error *e)
 {
-	const struct reading reading = { buildid_reader_new(), deadline, out };
+	const struct reading reading = { buildid_reader_new(), what, out };
 	struct item *items;
 	struct pd_value *list, value;
 	struct hits_file *f;
@@ -115,9 +134,9 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	items = calloc(most + 1, sizeof(*items));
 	list = calloc(most + 1, sizeof(*list));
 	for (size_t i = 0; reading.reader && items && list && (f = hits_file_at(h, i)); i++) {
-		if (!f->hit && !is_vdso(f) && which != BUILDID_ALL)
+		if (!f->hit && !is_vdso(f) && what->which != BUILDID_ALL)
 			continue;
-		out->cut = out->cut || deadline_is_over(deadline);
+		out->cut = out->cut || deadline_is_over(what->deadline);
 		if (out->cut || !read_build_id(&reading, f, &items[n].id))
 			continue;
 		set_item(&items[n], f);
@@ -134,15 +153,15 @@ static int write_feature(struct pd_writer *w, const struct hits *h, enum buildid
 	return ret;
 }
 
-int buildid_feature_of(struct pd_writer *w, const struct hits *h, enum buildid_which which,
-		       const struct deadline *deadline, struct buildid_summary *out,
-			struct pd_error *e)
+int buildid_feature_of(struct pd_writer *w, const struct hits *h,
+		       const struct buildid_request *what, struct buildid_summary *out,
+		       struct pd_error *e)
 {
-	return which != BUILDID_NONE ? write_feature(w, h, which, deadline, out, e) : 0;
+	return what->which != BUILDID_NONE ? write_feature(w, h, what, out, e) : 0;
 }
 
-static int scan_and_write(struct pd_writer *w, struct pd_reader *reader, enum buildid_which which,
-			  const struct deadline *deadline, struct buildid_summary *out,
+static int scan_and_write(struct pd_writer *w, struct pd_reader *reader,
+			  const struct buildid_request *what, struct buildid_summary *out,
 			  struct pd_error *e)
 {
 	struct hits *h = reader ? hits_new() : NULL;
@@ -150,24 +169,23 @@ static int scan_and_write(struct pd_writer *w, struct pd_reader *reader, enum bu
 
 	*out = (struct buildid_summary){ 0 };
 	if (h) {
-		struct buildid_scan scan = { h, out, which, deadline->hurry, 0 };
+		struct buildid_scan scan = { h, out, what->which, what->deadline->hurry, 0 };
 
 		buildid_scan(&scan, reader);
-		ret = buildid_feature_of(w, h, which, deadline, out, e);
+		ret = buildid_feature_of(w, h, what, out, e);
 	}
 	hits_free(h);
 	pd_reader_free(reader);
 	return ret;
 }
 
-int buildid_feature_path(struct pd_writer *w, const char *path, enum buildid_which which,
-			 const struct deadline *deadline, struct buildid_summary *out,
-			struct pd_error *e)
+int buildid_feature_path(struct pd_writer *w, const char *path,
+			 const struct buildid_request *what, struct buildid_summary *out,
+			 struct pd_error *e)
 {
 	struct pd_error ignored;
 
-	return scan_and_write(w, pd_reader_open_path(path, NULL, &ignored), which, deadline, out,
-			      e);
+	return scan_and_write(w, pd_reader_open_path(path, NULL, &ignored), what, out, e);
 }
 
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out)
@@ -197,9 +215,9 @@ static uint8_t *read_small(int fd, uint64_t size)
 	return NULL;
 }
 
-int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
-		    const struct deadline *deadline, struct buildid_summary *out,
-			struct pd_error *e)
+int buildid_feature(struct pd_writer *w, int fd,
+		    const struct buildid_request *what, struct buildid_summary *out,
+		    struct pd_error *e)
 {
 	struct pd_bytes whole = { .size = pd_writer_size(w) };
 	struct pd_error ignored;
@@ -209,11 +227,11 @@ int buildid_feature(struct pd_writer *w, int fd, enum buildid_which which,
 
 	if (all) {
 		whole.data = all;
-		ret = scan_and_write(w, pd_reader_open_memory(whole, NULL, &ignored), which,
-				     deadline, out, e);
+		ret = scan_and_write(w, pd_reader_open_memory(whole, NULL, &ignored), what, out,
+				     e);
 		free(all);
 		return ret;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return buildid_feature_path(w, path, which, deadline, out, e);
+	return buildid_feature_path(w, path, what, out, e);
 }

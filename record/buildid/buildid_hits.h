@@ -19,7 +19,8 @@ struct hits_file {
 	uint64_t ino;
 	uint32_t maj, min;
 	int32_t pid;			/* of the first process that mapped it */
-	bool kernel, hit;
+	bool kernel, hit, mapped;
+	uint64_t mapped_at;		/* time of the first map, ns; 0: before the recording */
 	struct buildid id;		/* if the MMAP2 record has it */
 	struct hits_file *next;		/* in the same bucket */
 };

@@ -12,7 +12,10 @@
 #include <unistd.h>
 
 #include "base/file_process.h"
+#include "base/mapped_inode.h"
 #include "base/regular_file.h"
+
+#define NS 1000000000ull
 
 enum {
 	FILE_MS = 2000,			/* in which a file must answer */
@@ -20,9 +23,14 @@ enum {
 };
 
 struct request {
-	uint64_t ino;
+	uint64_t ino, changed_by;
 	uint32_t maj, min;
 	char paths[2][PATH_MAX + 64];	/* the second may be empty */
+};
+
+struct reply {
+	struct buildid id;
+	bool is_replaced;
 };
 
 struct device {
@@ -36,39 +44,57 @@ struct buildid_reader {
 	struct request request;
 };
 
-/* Whether a file of the same name replaced the mapped one. On stacked file systems device numbers
- * differ, and this can't be known. */
-static bool was_replaced(const struct request *r, const struct stat *st)
+/* Returns whether it is the file that was mapped: another may have its name now, or in another
+ * mount namespace. */
+static bool is_mapped_file(const struct request *r, int fd, const struct stat *st)
 {
-	return r->ino && r->ino != st->st_ino && r->maj == major(st->st_dev) &&
-	       r->min == minor(st->st_dev);
+	struct mapped_inode now;
+
+	if (!r->ino)
+		return true;
+	if (r->ino == st->st_ino && r->maj == major(st->st_dev) && r->min == minor(st->st_dev))
+		return true;
+	return mapped_inode_of(fd, &now) && r->ino == now.ino && r->maj == now.maj &&
+	       r->min == now.min;
 }
 
-static bool read_unless_replaced(const struct request *r, const char *path, struct buildid *id)
+/* Returns whether the file was written after it was mapped, or may have been. */
+static bool is_changed(const struct request *r, const struct stat *st)
+{
+	const uint64_t changed = (uint64_t)st->st_ctim.tv_sec * NS + (uint64_t)st->st_ctim.tv_nsec;
+
+	return r->changed_by && changed > r->changed_by;
+}
+
+/* Returns whether the file is the mapped one. */
+static bool read_mapped(const struct request *r, const char *path, struct reply *reply)
 {
 	struct stat st;
 	int fd = open_regular(AT_FDCWD, path, &st);
-	bool found;
+	bool is_same;
 
 	if (fd < 0)
 		return false;
-	found = !was_replaced(r, &st) && buildid_of_fd(fd, id);
+	is_same = is_mapped_file(r, fd, &st) && !is_changed(r, &st);
+	if (is_same)
+		buildid_of_fd(fd, &reply->id);
+	reply->is_replaced = !is_same;
 	close(fd);
-	return found;
+	return is_same;
 }
 
 static void serve_build_ids(void *arg, int socket, int file)
 {
 	struct buildid_reader *reader = arg;
 	struct request *r = &reader->request;
-	struct buildid id;
+	struct reply reply;
 
 	(void)file;
 	while (recv(socket, r, sizeof(*r), MSG_WAITALL) == sizeof(*r)) {
-		id = (struct buildid){ .size = 0 };
-		if (!read_unless_replaced(r, r->paths[0], &id) && r->paths[1][0])
-			read_unless_replaced(r, r->paths[1], &id);
-		if (!file_process_send(socket, &id, sizeof(id)))
+		memset(&reply, 0, sizeof(reply));
+		if (!read_mapped(r, r->paths[0], &reply) && r->paths[1][0])
+			read_mapped(r, r->paths[1], &reply);
+		if (!file_process_send(socket, &reply, sizeof(reply)))
 			break;
 	}
 }
@@ -108,12 +134,13 @@ static void set_request(struct request *r, const struct buildid_place *place)
 	r->ino = place->ino;
 	r->maj = place->maj;
 	r->min = place->min;
+	r->changed_by = place->changed_by;
 	snprintf(r->paths[0], sizeof(r->paths[0]), "%s", place->paths[0]);
 	snprintf(r->paths[1], sizeof(r->paths[1]), "%s", place->paths[1] ? place->paths[1] : "");
 }
 
 static enum file_answer ask_process(struct buildid_reader *r, const struct deadline *deadline,
-				    struct buildid *out)
+				    struct reply *out)
 {
 	const struct deadline soon = deadline_within(deadline, FILE_MS);
 
@@ -126,6 +153,7 @@ enum buildid_result buildid_read(struct buildid_reader *r, const struct buildid_
 				 const struct deadline *deadline, struct buildid *out)
 {
 	enum file_answer answer;
+	struct reply reply;
 
 	out->size = 0;
 	if (is_device_silent(r, place))
@@ -133,10 +161,13 @@ enum buildid_result buildid_read(struct buildid_reader *r, const struct buildid_
 	if (r->process.socket < 0 && !file_process_start(&r->process, serve_build_ids, r, -1))
 		return BUILDID_UNREAD;
 	set_request(&r->request, place);
-	answer = ask_process(r, deadline, out);
-	if (answer == FILE_ANSWERED && out->size <= BUILDID_MAX)
-		return out->size ? BUILDID_FOUND : BUILDID_ABSENT;
-	out->size = 0;
+	answer = ask_process(r, deadline, &reply);
+	if (answer == FILE_ANSWERED && reply.id.size <= BUILDID_MAX) {
+		*out = reply.id;
+		if (out->size)
+			return BUILDID_FOUND;
+		return reply.is_replaced ? BUILDID_REPLACED : BUILDID_ABSENT;
+	}
 	file_process_end(&r->process);
 	if (answer != FILE_SILENT)
 		return BUILDID_ABSENT;

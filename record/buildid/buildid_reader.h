@@ -10,6 +10,7 @@ struct buildid_place {
 	const char *paths[2];		/* the second may be NULL */
 	uint64_t ino;			/* of the file that was mapped; 0: unknown */
 	uint32_t maj, min;		/* its device */
+	uint64_t changed_by;		/* it was not changed later, wall clock, ns; 0: unknown */
 };
 
 struct buildid_reader;
@@ -19,7 +20,8 @@ void buildid_reader_free(struct buildid_reader *r);	/* NULL is fine */
 
 enum buildid_result {
 	BUILDID_FOUND,
-	BUILDID_ABSENT,			/* it has none, or it is another file */
+	BUILDID_ABSENT,			/* it has none, or there is no such file */
+	BUILDID_REPLACED,		/* another file is there, or it was changed */
 	BUILDID_SILENT,			/* its file system does not answer */
 	BUILDID_UNREAD,			/* the deadline passed, or nobody can be asked */
 };

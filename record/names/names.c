@@ -219,7 +219,8 @@ static void look_up(void *arg, int socket, int file)
 	};
 
 	n->socket = socket;
-	n->files = (struct names_files){ OPENER_CLOSED, n->options->silent };
+	n->files = (struct names_files){ OPENER_CLOSED, n->options->silent,
+					n->options->replaced };
 	if (!find_recorded(&n->recorded, file) || opener_start(&n->files.opener)) {
 		send_section(n, socket, PS_BUNDLE_WHOLE);
 		return;

@@ -19,6 +19,7 @@ struct names_options {
 	enum ps_depth depth;		/* PS_INLINES or PS_LINES */
 	struct deadline deadline;	/* names that are not found until then are left out */
 	const struct file_names *silent;	/* are not opened */
+	const struct file_names *replaced;	/* nor are these: other files are there now */
 };
 
 enum names_result {

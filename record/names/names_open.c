@@ -7,11 +7,13 @@ int names_open(void *files, const char *path, enum ps_file_place place)
 {
 	struct names_files *f = files;
 	struct process_path inside;
+	const char *name;
 
 	/* what is mapped has a name that is not known here */
 	if (place == PS_PLACE_MAPPED && f->silent->n)
 		return -1;
-	if (file_names_have(f->silent, process_path_read(path, &inside) ? inside.inside : path))
+	name = process_path_read(path, &inside) ? inside.inside : path;
+	if (file_names_have(f->silent, name) || file_names_may_have(f->replaced, name))
 		return -1;
 	return opener_open(&f->opener, path, place);
 }

@@ -10,6 +10,7 @@
 struct names_files {
 	struct opener opener;
 	const struct file_names *silent;	/* are not opened */
+	const struct file_names *replaced;	/* nor are these */
 };
 
 /* For ps_options.open, with a struct names_files: opens what opener_open() does, but for the silent

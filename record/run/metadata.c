@@ -13,6 +13,8 @@
 #include "names/names.h"
 #include "synth/synth.h"
 
+#define NS 1000000000ull
+
 /* Limits for reading /proc, and for reading the files that were hit: other users own them. */
 #define LOOK_MS 30000
 #define NAMES_MS 1000		/* or NAMES_PERCENT of the time that the recorder used */
@@ -245,18 +247,32 @@ static int write_directory_format(struct recording *r)
 	return pd_writer_feature(r->file.writer, PD_FEATURE_DIR_FORMAT, &version, &r->file.error);
 }
 
-static int write_hits(struct datafile *f, const struct deadline *deadline,
+/* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
+static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
+{
+	struct timespec now, wall;
+
+	if (!events_have_flag(l, ATTR_USE_CLOCKID))
+		return perf_clock_read(out);
+	if (clock_gettime(l->items[0].attr.clockid, &now) || clock_gettime(CLOCK_REALTIME, &wall))
+		return false;
+	out->perf = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
+	out->wall = (uint64_t)wall.tv_sec * NS + (uint64_t)wall.tv_nsec;
+	return true;
+}
+
+static int write_hits(struct datafile *f, const struct buildid_request *what,
 		      struct buildid_summary *found)
 {
 	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
 	char path[32];
 
 	if (seen)
-		return buildid_feature_of(f->writer, seen, f->which, deadline, found, &f->error);
+		return buildid_feature_of(f->writer, seen, what, found, &f->error);
 	if (f->mode != PD_MODE_DIRECTORY)
-		return buildid_feature(f->writer, f->fd, f->which, deadline, found, &f->error);
+		return buildid_feature(f->writer, f->fd, what, found, &f->error);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->directory);
-	return buildid_feature_path(f->writer, path, f->which, deadline, found, &f->error);
+	return buildid_feature_path(f->writer, path, what, found, &f->error);
 }
 
 /* Writes feature BUILD_ID, and takes totals from the same pass over the records. */
@@ -264,7 +280,13 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 {
 	struct datafile *f = &r->file;
 	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
-	int err = write_hits(f, &deadline, found);
+	struct perf_clock_pair now = { 0 };
+	int err;
+
+	if (f->which != BUILDID_NONE && !read_clocks(&r->events, &now))
+		now = (struct perf_clock_pair){ 0 };
+	err = write_hits(f, &(struct buildid_request){ f->which, &deadline, now.perf, now.wall },
+			 found);
 
 	if (found->cut)
 		log_at(&r->log, LOG_WARNING,
@@ -335,11 +357,12 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 }
 
 /* Returns the section of feature PD_SYMBOLS, for free(). `where`: its place, for messages. */
-static struct pd_bytes find_names(struct recording *r, int fd, const struct file_names *silent,
+static struct pd_bytes find_names(struct recording *r, int fd, const struct buildid_summary *found,
 				  const char *where)
 {
 	const struct names_options o = {
-		.began = (uint64_t)r->began, .silent = silent,
+		.began = (uint64_t)r->began,
+		.silent = &found->silent, .replaced = &found->replaced,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
 		.stacks = have_stacks(r),
 		.depth = r->options->symbols == SYMBOLS_LINES ? PS_LINES : PS_INLINES,
@@ -353,7 +376,7 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct file
 }
 
 /* Writes feature PD_SYMBOLS. */
-static int write_names(struct recording *r, const struct file_names *silent)
+static int write_names(struct recording *r, const struct buildid_summary *found)
 {
 	struct datafile *f = &r->file;
 	struct pd_bytes section;
@@ -361,7 +384,7 @@ static int write_names(struct recording *r, const struct file_names *silent)
 
 	if (!wants_names(r))
 		return 0;
-	section = find_names(r, f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd, silent,
+	section = find_names(r, f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd, found,
 			     "the file");
 	if (section.size)
 		err = pd_writer_feature_bytes(f->writer, PD_FEATURE_PD_SYMBOLS, section, &f->error);
@@ -371,7 +394,7 @@ static int write_names(struct recording *r, const struct file_names *silent)
 
 void metadata_symbols_file(struct recording *r)
 {
-	const struct file_names none = { 0 };
+	const struct buildid_summary none = { 0 };
 	struct symbols_file *s = &r->file.symbols;
 	const struct pd_bytes section =
 		find_names(r, symbols_file_end_copy(s, &r->log), &none, s->path);
@@ -390,8 +413,9 @@ int metadata_file(struct recording *r)
 	if (!err && r->file.read_back)
 		err = write_build_ids(r, &found);
 	if (!err)
-		err = write_names(r, &found.silent);
+		err = write_names(r, &found);
 	file_names_free(&found.silent);
+	file_names_free(&found.replaced);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &arrays);

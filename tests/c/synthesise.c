@@ -124,9 +124,11 @@ static int put_build_ids(struct pd_writer *w, const char *path, struct pd_error 
 {
 	const struct deadline no_deadline = { 0 };
 	struct buildid_summary found = { 0 };
-	const int ret = buildid_feature_path(w, path, BUILDID_HIT, &no_deadline, &found, e);
+	const struct buildid_request what = { .which = BUILDID_HIT, .deadline = &no_deadline };
+	const int ret = buildid_feature_path(w, path, &what, &found, e);
 
 	file_names_free(&found.silent);
+	file_names_free(&found.replaced);
 	if (!ret)
 		printf("samples %llu first %llu last %llu lost %llu files %zu\n",
 		       (unsigned long long)found.samples, (unsigned long long)found.first,

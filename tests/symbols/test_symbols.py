@@ -19,6 +19,7 @@ from perfdata.attr import Attr
 from perfdata.container import File
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
+from perfdata.wire import fstr
 from schema_check import complaints
 
 SECOND = 1_000_000_000
@@ -268,6 +269,22 @@ def test_a_program_without_a_recorded_id(when, options, expected, program, symbo
     if expected == "outer":
         image = symbols.images(records, *options, began=began)[0]
         assert image["match"] == "NAME_ONLY"
+
+
+@pytest.mark.parametrize("ino, machine, expected", [
+    (0, "here", "outer"), (1, "here", "MISMATCH"), (1 << 48, "here", "outer"),
+    (1, "elsewhere", "outer"), (1, None, "outer")])
+def test_another_inode_on_the_machine_of_the_recording(ino, machine, expected, program, symbols):
+    """The path has another file now, or had another one in a mount namespace. Stacked file systems
+    have other devices; their layers are in the uppermost bits."""
+    start, _ = symbol(program, "outer")
+    st, sid = os.stat(program), sample_id(EVENT, pid=7, tid=7, time=1)
+    offset, address, size = code_of(program)
+    record = r.mmap2(7, 7, BASE + (address & ~0xfff), (size + 0x1fff) & ~0xfff, offset & ~0xfff,
+                     0, 77, st.st_ino ^ ino, 0, 5, 2, str(program), sid=sid)
+    name = {"here": os.uname().nodename, "elsewhere": os.uname().nodename + "2"}.get(machine)
+    more = {"HOSTNAME": fstr(name)} if name else {}
+    assert reason(symbols, [record, hit(BASE + start)], more=more) == expected
 
 
 @pytest.mark.parametrize("form", ["full", "table", "names"])

@@ -133,6 +133,79 @@ def test_precord_does_not_take_the_names_of_another_root(tmp_path):
     assert names and here not in names
 
 
+def record(data, *command):
+    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "2000", "-o", data,
+                           *command], stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        pytest.skip(f"can't record here: {done.stderr}")
+
+
+def named_in(data, path):
+    """The names of frames in a file, None included, and the paths that have a build id."""
+    done = subprocess.run([TOOLS / "pdecode", "--symbols", data], stdout=subprocess.PIPE,
+                          check=True)
+    document = json.loads(done.stdout)
+    return ({frame.get("symbol") for s in document["records"] for frame in s.get("frames", [])
+             if frame.get("dso") == str(path)},
+            {item["filename"] for item in document["features"].get("BUILD_ID", [])})
+
+
+OTHER = ALONE.replace("_start(void)", "_start(void) { other(); }\n__attribute__((noinline)) "
+                                      "void other(void)")
+
+
+@needs_root
+@pytest.mark.parametrize("options", [[], ["-z"], ["--symbols=off"], ["-B"], ["--threads"]],
+                         ids="".join)
+def test_precord_does_not_take_the_file_of_another_mount_namespace(tmp_path, options):
+    """The process has ended: nothing leads to its file. The one with its path here is older than
+    the recording."""
+    top, data = tmp_path / "top", tmp_path / "p.data"
+    top.mkdir()
+    compile_to(tmp_path / "ran", ALONE, "-nostdlib", "-static", "-Wl,--build-id")
+    compile_to(top / "app", "void other(void);" + OTHER, "-nostdlib", "-static", "-Wl,--build-id")
+    time.sleep(1.1)             # times of recordings are whole seconds
+    record(data, *options, "--", "unshare", "-m", "sh", "-c",
+           f"mount -t tmpfs none {top} && cp {tmp_path}/ran {top}/app && {top}/app")
+    names, ids = named_in(data, top / "app")
+    assert names == {None} and str(top / "app") not in ids
+    assert (len(ids) > 0) == ("-B" not in options)
+
+
+@pytest.mark.parametrize("options", [[], ["-z"], ["--symbols=off"], ["--call-graph", "dwarf"]],
+                         ids="".join)
+def test_precord_does_not_take_a_file_that_was_overwritten(tmp_path, options):
+    """The inode is the one that was mapped."""
+    app, data = tmp_path / "app", tmp_path / "p.data"
+    compile_to(app, ALONE, "-nostdlib", "-static", "-Wl,--build-id")
+    compile_to(tmp_path / "new", "void other(void);" + OTHER, "-nostdlib", "-static",
+               "-Wl,--build-id")
+    record(data, *options, "--", "sh", "-c", f"{app}; cat {tmp_path}/new > {app}")
+    names, ids = named_in(data, app)
+    assert names == {None} and str(app) not in ids
+
+
+def test_precord_takes_a_file_that_is_new(tmp_path):
+    """Made while it records, and run then."""
+    made, data = tmp_path / "made", tmp_path / "p.data"
+    compile_to(tmp_path / "app", ALONE, "-nostdlib", "-static", "-Wl,--build-id")
+    record(data, "--", "sh", "-c", f"sleep 0.2; cp {tmp_path}/app {made}; {made}")
+    names, ids = named_in(data, made)
+    assert names == {"_start"} and str(made) in ids
+
+
+def test_copied_stacks_lead_into_all_files(tmp_path):
+    """A library of which only callers are on the stacks has a build id, too."""
+    data = tmp_path / "p.data"
+    record(data, "--call-graph", "dwarf", "--", "sh", "-c",
+           "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done")
+    maps = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--types", "MMAP2", data],
+                          stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    mapped = {line.get("filename") for line in map(json.loads, maps)}
+    libraries = {path for path in mapped if path and path.endswith((".so", ".so.6", ".so.2"))}
+    assert len(libraries) > 1 and libraries <= named_in(data, None)[1]
+
+
 @needs_root
 def test_its_debug_file(container, program, symbols):
     """A stripped program's is below the same root."""

@@ -121,6 +121,7 @@ enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 	n->opener.kallsyms = s->kallsyms;
 	n->opener.servers.tool = s->debuginfod ? tool : NULL;
 	n->mount_namespace = opener_mount_namespace();
+	n->is_machine_known = uname(&n->machine) == 0;
 	opener_start(&n->opener);	/* without it, only what the sandbox allows is opened */
 	return CLI_OK;
 }
@@ -151,7 +152,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 		.unverified = (enum ps_unverified)s->unverified,
 		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
 		.mount_namespace = n->mount_namespace, .bundle = n->file,
-		.threads = n->threads,
+		.threads = n->threads, .machine = n->is_machine_known ? n->machine.nodename : NULL,
 	};
 	char text[256];
 	struct pd_error e;

@@ -2,6 +2,8 @@
 #ifndef PD_TOOLS_PDECODE_SYMBOLS_H
 #define PD_TOOLS_PDECODE_SYMBOLS_H
 
+#include <sys/utsname.h>
+
 #include "cli/cli.h"
 #include "files/input.h"
 #include "recording/opener.h"
@@ -93,6 +95,8 @@ struct symbols {
 	struct opener opener;
 	unsigned int threads;		/* that will use the session, set by the caller; 0: 1 */
 	struct ps_namespace mount_namespace;
+	struct utsname machine;
+	bool is_machine_known;
 	struct ps_places places;
 	struct pd_bytes file;		/* of --symbols-file, for free() */
 	char cache[4096];		/* of debuginfod */

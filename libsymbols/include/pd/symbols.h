@@ -199,6 +199,10 @@ struct ps_options {
 	/* That will call ps_frames() and ps_resolve(); 0: 1. With several, the session has one more
 	 * that opens debug information while they unwind. */
 	uint32_t threads;
+	/* The name of this machine, as uname(2) has it: with a `recording` of a machine of that
+	 * name, a file at a recorded path that has another inode is another file. NULL: not
+	 * known. */
+	const char *machine;
 };
 #define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
 
