@@ -60,6 +60,7 @@ static int init_batches(struct pc_columns *c)
 	c->needs_records = pc_needs_records(&c->batches[PC_SAMPLES]);
 	c->wants_tasks = wants_any(c, PC_SAMPLES_COMM, PC_SAMPLES_MACHINE_PID);
 	c->wants_rest = wants_any(c, PC_SAMPLES_WEIGHT, PC_SAMPLES_CGROUP);
+	c->wants_period = wants_any(c, PC_SAMPLES_PERIOD, PC_SAMPLES_PERIOD);
 	/* the numbers of frames depend on all stacks before them */
 	c->numbers_frames = pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
 			    pc_wants(c, PC_SYMBOLS) ||

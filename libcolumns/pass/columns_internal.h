@@ -60,7 +60,7 @@ struct pc_columns {
 	struct pd_tree *tree;
 	bool has_trees;		/* pc_wants_trees() */
 	bool needs_records;	/* pc_needs_records() */
-	bool wants_tasks, wants_rest, numbers_frames;	/* of samples */
+	bool wants_tasks, wants_rest, wants_period, numbers_frames;	/* of samples */
 	uint32_t fields;	/* enum pd_fields_bit */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;
@@ -125,8 +125,9 @@ static inline bool pc_wants(const struct pc_columns *c, enum pc_table_number tab
 /* Returns whether a filter keeps the record. */
 bool pc_keeps(struct pc_columns *c, const struct pd_fields *item);
 
-/* Adds samples, whose rows are made when there are many, or at pc_end_samples(). */
-void pc_add_sample(struct pc_columns *c, const struct pd_fields *f);
+/* Adds a sample, of which *f then has the period, too, if that is its event's. Rows are made when
+ * there are many, or at pc_end_samples(). */
+void pc_add_sample(struct pc_columns *c, struct pd_fields *f);
 void pc_end_samples(struct pc_columns *c);
 /* Adds a sample, finding its thread and the places of its addresses. */
 void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f);

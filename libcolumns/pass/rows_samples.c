@@ -225,11 +225,22 @@ static void begin_samples(struct pc_columns *c, const struct pd_fields *f)
 	c->open = s;
 }
 
-void pc_add_sample(struct pc_columns *c, const struct pd_fields *f)
+/* A sample that does not state its period has that of its event, if it is fixed, as perf does. */
+static void complete_period(struct pc_columns *c, struct pd_fields *f)
+{
+	if (f->has & PD_HAS_PERIOD || !c->wants_period || !f->attr)
+		return;
+	f->period = pd_attr_fixed_period(f->attr);
+	if (f->period)
+		f->has |= PD_HAS_PERIOD;
+}
+
+void pc_add_sample(struct pc_columns *c, struct pd_fields *f)
 {
 	c->totals.records++;
 	if (!pc_keeps(c, f))
 		return;
+	complete_period(c, f);
 	if (c->open && !can_join_samples(c, c->open, f))
 		pc_end_samples(c);
 	if (!c->open)

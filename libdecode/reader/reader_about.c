@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "pd/enums.h"
 #include "pd/pd.h"
 #include "plan/extract.h"
 #include "reader/reader_internal.h"
@@ -98,6 +99,11 @@ const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n)
 	if (n)
 		*n = a ? a->nr_ids : 0;
 	return a && n ? a->ids : NULL;
+}
+
+uint64_t pd_attr_fixed_period(const struct pd_attr *a)
+{
+	return a && !(a->sample_type & PD_SAMPLE_PERIOD) ? a->sample_period : 0;
 }
 
 struct pd_bytes pd_attr_bytes(const struct pd_attr *a)

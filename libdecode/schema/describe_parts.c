@@ -312,8 +312,8 @@ static void describe_stats(struct pd_arena *arena, struct pd_buf *b)
 			"attrs','type':'integer'," PD_RANGE_U32 "},"
 			"'event':{'description':'name of the event','type':'string'}," COUNTED ","
 			"'samples':{'description':'number'," NUMBER_64 "},"
-			"'period':{'description':'sum of the periods, modulo "
-			"2^64'," NUMBER_64 "}}}}");
+			"'period':{'description':'sum of the periods, of each sample or fixed for "
+			"the event, modulo 2^64'," NUMBER_64 "}}}}");
 	refer_to_keys(b, "summary", (const char *const[]){
 		      "first_time", "last_time", "lost", "lost_samples", "errors", "skipped",
 		      "account", NULL });

@@ -77,6 +77,7 @@ static void read_attr(const struct pd_session *s, struct pd_attr *a)
 		{ "attr", "bp_addr", &a->bp_addr },
 		{ "attr", "bp_len", &a->bp_len },
 		{ "attr", "bp_type", &a->bp_type },
+		{ "attr", "sample_period", &a->sample_period },
 		{ "attr", "sample_type", &a->sample_type },
 		{ "attr", "read_format", &a->read_format },
 		{ "attr", "branch_sample_type", &a->branch_sample_type },

@@ -28,6 +28,7 @@ struct pd_attr {
 	uint64_t type, config, config1, config2, bp_addr, bp_len, bp_type;
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr, flags,
 		precise_ip, clockid;	/* clockid: PD_CLOCK_PERF unless use_clockid is set */
+	uint64_t sample_period;		/* 0: a frequency, or it only counts */
 	const char *name;		/* NULL before pd_session_name_event() */
 	enum pd_name_from { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
 	uint32_t generation;		/* counts changes of the name */

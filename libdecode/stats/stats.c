@@ -190,6 +190,8 @@ static void write_by_event(struct stats *s, struct pd_reader *r)
 		static const struct pd_event_count none;
 		const struct pd_event_count *c =
 			i < s->counts.nr_events ? &s->counts.events[i] : &none;
+		const uint64_t fixed = c->samples ?
+			pd_attr_fixed_period(pd_reader_attr(r, i)) : 0;
 
 		pd_jsonw_comma(&s->w);
 		pd_jsonw_char(&s->w, '{');
@@ -197,8 +199,8 @@ static void write_by_event(struct stats *s, struct pd_reader *r)
 		STRING_OF(s, "event", pd_attr_name(pd_reader_attr(r, i)));
 		write_count(s, &c->all);
 		NUMBER_OF(s, "samples", c->samples);
-		if (c->has_period)
-			NUMBER_OF(s, "period", c->period);
+		if (c->has_period || fixed)
+			NUMBER_OF(s, "period", c->period + fixed * c->samples);
 		end_object(s);
 	}
 	pd_jsonw_char(&s->w, ']');

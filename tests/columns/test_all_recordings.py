@@ -1,5 +1,5 @@
-"""Tables of a recording in the other byte order are the same, as are counts of samples and those
-that `perf script` prints."""
+"""Tables of a recording in the other byte order are the same, as are counts and periods of samples
+and those that `perf script` prints."""
 import collections
 import gzip
 import re
@@ -108,3 +108,16 @@ def test_samples_are_those_of_perf_script(data_file, tables, perf, tmp_path):
         for comm, pid, tid, cpu, event in zip(*(rows[name] for name in (
             "comm", "pid", "tid", "cpu", "event_name"))))
     assert without_forgotten_names(have, want, tables[1]["tasks"]) == want
+
+
+def test_periods_are_those_of_perf_script(fixture_file, write, perf):
+    """Also of events with a fixed period, whose samples do not state it."""
+    if fixture_file.path.name in EXPANDED | {"A3-zstd-unflushed.data"}:
+        pytest.skip(OTHERWISE[fixture_file.path.name])
+    code, out, error = perf_oracle.run_perf(
+        perf, ["script", "-f", "-i", fixture_file.path, "-F", "period"])
+    if code:
+        pytest.skip(f"perf: {error.strip().splitlines()[-1]}")
+    periods = write(fixture_file.path)[1]["samples"]["period"]
+    assert sorted(period or 0 for period in periods) == sorted(
+        map(int, re.findall(r"^\s*(\d+) *$", out, re.M)))

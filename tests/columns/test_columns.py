@@ -13,6 +13,7 @@ from parquet_reader import read_parquet
 from perfdata import features, records
 from perfdata.attr import Attr
 from perfdata.container import File
+from periods import fixed_period
 
 TABLES = {"files", "events", "samples", "stacks", "frames", "objects", "maps", "tasks", "comms",
           "switches", "cgroups", "namespaces", "lost", "features", "records", "errors", "symbols"}
@@ -50,6 +51,11 @@ def of_type(lines, *types):
     return [line for line in lines if line["kind"] == "record" and line["type"] in types]
 
 
+def period_of(sample, attrs):
+    attr = attrs[sample["attr_index"]]["attr"] if "attr_index" in sample else {}
+    return sample.get("period", fixed_period(attr) or None)
+
+
 def by_cpu(samples):
     """In the order that the rows of many have."""
     return sorted(samples, key=lambda one: (one.get("cpu") or 0, one.get("time") or 0))
@@ -65,12 +71,13 @@ def test_samples_are_those_of_the_json(data_file, tables, decode_lines):
     have = by_cpu(rows(tables(data_file.path)["samples"]))
     lines = decode_lines(data_file.path, "--resolve")
     samples = by_cpu(of_type(lines, "SAMPLE"))
+    attrs = [line for line in lines if line["kind"] == "attr"]
     cgroups = {line["id"]: line["path"] for line in of_type(lines, "CGROUP")
                if "id" in line and "path" in line}
     assert len(have) == len(samples)
     for row, sample in zip(have, samples):
         want = {"time": sample.get("time"), "pid": sample.get("pid"), "tid": sample.get("tid"),
-                "cpu": sample.get("cpu"), "period": sample.get("period"),
+                "cpu": sample.get("cpu"), "period": period_of(sample, attrs),
                 "event": sample.get("attr_index"), "comm": sample.get("comm"),
                 "cpumode": sample.get("cpumode"), "cgroup": cgroups.get(sample.get("cgroup")),
                 "weight": sample.get("weight", sample.get("weight_struct", {}).get("var1_dw"))}

@@ -10,11 +10,13 @@ from perfdata.sample import sample, sample_id
 from test_columns import rows, write
 
 KIND = "IDENTIFIER|IP|TID|TIME|CPU"
-PLAIN = Attr(type=1, sample_period=1, sample_type=KIND, flags=("sample_id_all",))
+PLAIN = Attr(type=1, sample_period=4000, sample_type=KIND, flags=("sample_id_all",))
 CHAINS = Attr(type=1, sample_period=1, sample_type=KIND + "|PERIOD|CALLCHAIN",
               flags=("sample_id_all",))
-HEAVY = Attr(type=1, sample_period=1, sample_type=KIND + "|WEIGHT", flags=("sample_id_all",))
+HEAVY = Attr(type=1, sample_period=99, sample_type=KIND + "|WEIGHT",
+             flags=("freq", "sample_id_all"))
 EVENTS = [PLAIN, CHAINS, HEAVY]
+PERIODS = [4000, None, None]    # fixed; stated by the samples; a frequency, and not stated
 UNFIT, BAD_MODE, UNNAMED = 2**63, 7, 9
 
 
@@ -29,7 +31,8 @@ def row_of(event, i, time=None, misc=2, tid=7):
     return {"time": (1000 + i if time is None else time) if time != UNFIT else None,
             "cpu": i % 5, "pid": 7, "tid": tid, "event": event,
             "comm": "task" if tid == 7 else None, "cpumode": "USER" if misc == 2 else None,
-            "period": 10 + i if event == 1 else None, "weight": 5 * i if event == 2 else None}
+            "period": 10 + i if event == 1 else PERIODS[event],
+            "weight": 5 * i if event == 2 else None}
 
 
 CASES = {

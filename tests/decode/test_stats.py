@@ -10,6 +10,7 @@ from perfdata.container import File, Pipe, zstd_records
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
 from perfdata.wire import Wire, encode, fstr
+from periods import fixed_period
 from schema_check import complaints
 
 pytestmark = pytest.mark.sanitize
@@ -60,7 +61,8 @@ def test_agrees_with_document(data_file, decoder, run_pdecode):
         assert event["records"] == len(own)
         assert event["bytes"] == sum(map(record_bytes, own))
         assert event["samples"] == len(samples)
-        periods = [record["period"] for record in samples if "period" in record]
+        fixed = fixed_period(document["attrs"][event["attr_index"]]["attr"])
+        periods = [record.get("period", fixed) for record in samples]
         assert event.get("period", 0) == sum(periods) % 2**64
 
     summary = document["summary"]
@@ -137,7 +139,7 @@ def test_made_file(order, tmp_path, decoder):
     clock, faults = stats["by_event"]
     assert (clock["samples"], clock["period"]) == (2, 6)   # modulo 2^64
     assert (clock["records"], faults["records"]) == (7, 1)
-    assert "period" not in faults
+    assert faults["period"] == 1    # a sample, and the period of its event
     assert stats["file"] == {
         "mode": "file", "byte_order": "big" if order == ">" else "little",
         "size": path.stat().st_size, "data_offset": stats["file"]["data_offset"],

@@ -215,6 +215,10 @@ PD_API const uint64_t *pd_attr_ids(const struct pd_attr *a, size_t *n);
  * there. Valid until pd_reader_free(). */
 PD_API struct pd_bytes pd_attr_bytes(const struct pd_attr *a);
 
+/* Returns the period of the event's samples where they do not state it: attr.sample_period. Returns
+ * 0 if they do, and of an event with a frequency. */
+PD_API uint64_t pd_attr_fixed_period(const struct pd_attr *a);
+
 /* Visits the fields of the event's struct perf_event_attr. Spans are valid until
  * pd_reader_free(). */
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
