@@ -163,6 +163,9 @@ static int add_process(struct target *t, const char *item, const struct logger *
 {
 	uint64_t pid = UINT64_MAX;
 
+	/* The regular expression of no characters matches every process. */
+	if (!*item)
+		return log_error(log, CLI_USAGE, "'-p' needs a process id, not an empty one");
 	if (!parse_number(item, &pid) && !is_like_number(item))
 		return add_by_pattern(t, item, log);
 	if (pid > INT32_MAX || !add_threads_of(&t->threads, (pid_t)pid))
@@ -269,14 +272,18 @@ int target_choose(struct target *t, const struct settings *o, char *const *comma
 		  const struct logger *log)
 {
 	bool threads = o->pids.count || o->tids.count || o->uid;
-	bool system = o->all_cpus || o->cgroups.count || (o->cpus && !threads);
+	bool system = !threads && (o->all_cpus || o->cgroups.count || o->cpus);
 	int err = 0;
 
 	t->command = command[0] ? command : NULL;
 	t->kind = system ? TARGET_SYSTEM : threads ? TARGET_THREADS : TARGET_COMMAND;
 	t->per_thread = o->per_thread;
-	if (system && threads)
-		log_at(log, LOG_WARNING, "-a records everything: -p, -t and -u are ignored");
+	if (threads && o->cgroups.count)
+		return log_error(log, CLI_USAGE,
+				 "-G records all processes of a cgroup: it excludes -p, -t and -u");
+	if (threads && o->all_cpus)
+		log_at(log, LOG_WARNING,
+		       "-p, -t and -u replace -a: other processes are not recorded");
 	if (system && o->per_thread)
 		return log_error(log, CLI_USAGE, "--per-thread needs a command, -p, -t or -u");
 	if (o->per_thread && o->cpus)

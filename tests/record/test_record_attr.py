@@ -422,6 +422,8 @@ def test_bpf_output_brings_its_data(print_attr):
     (["--synth", "some"], "--synth"),
     (["-e", "uprobe:/bin/true"], "uprobe"), (["--filter", "a==1"], "--filter"),
     (["-r", "100"], "-r"),
+    (["-p", ""], "'-p'"), (["-p", f"{os.getpid()},"], "'-p'"),
+    (["-G", "x", "-p", str(os.getpid())], "-G records all processes of a cgroup"),
 ])
 def test_wrong_attributes_are_named(run_precord, options, said):
     done = run_precord("--print-attr", *options)

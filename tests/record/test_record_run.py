@@ -258,6 +258,22 @@ def test_ancestors_of_precord_do_not_match(run_precord):
 
 
 @needs("events")
+def test_processes_replace_all_cpus(run_precord, workload, decode, tmp_path):
+    """As in perf, which then prints "PID/TID switch overriding SYSTEM"."""
+    target, other = (subprocess.Popen([workload, "spin", "20000"]) for _ in range(2))
+    try:
+        done = run_precord("-o", "perf.data", "-a", *CLOCK, "-p", target.pid, "--duration", "0.3")
+    finally:
+        for process in (target, other):
+            process.kill()
+            process.wait()
+    assert done.returncode == 0 and b"-p, -t and -u replace -a" in done.stderr
+    records = decode(tmp_path / "perf.data")["records"]
+    assert {r["pid"] for r in records if r["type"] == "SAMPLE"} == {target.pid}
+    assert {r["pid"] for r in records if r["type"] == "MMAP2"} <= {target.pid, 2**32 - 1}
+
+
+@needs("events")
 def test_the_chosen_processes_are_listed(run_precord, workload):
     target = subprocess.Popen([workload, "sleep", "8432"])
     try:
