@@ -229,7 +229,8 @@ static const struct cli_note sections[] = {
 	  "next to an event's name replaces the field that the name sets, where perf combines "
 	  "their bits: cpu/mem-loads,ldlat=30/ is 30. precord refuses what perf accepts and then "
 	  "ignores or truncates: call-graph=x, stack-size=65536, max-stack=70000, a group without "
-	  "its closing brace." },
+	  "its closing brace. Where there is no counter for cycles, the clock that replaces it "
+	  "samples at 10000 Hz at most; -e cpu-clock takes any rate." },
 	{ "Signals",
 	  "SIGINT, SIGTERM and SIGHUP end the recording and are passed on to the command; SIGHUP "
 	  "is ignored under nohup. SIGUSR2 takes a snapshot (-S, --overwrite) and begins the next "

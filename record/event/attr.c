@@ -59,7 +59,9 @@ static void set_rate(struct event *e, const struct attr_options *o)
 	bool every = is_software(e, PERF_COUNT_SW_BPF_OUTPUT) || traces_all(e);
 	uint64_t freq = t->has_freq ? t->freq : t->has_period ? 0 : o->freq;
 
-	e->clock_freq = o->clock_freq;
+	e->rate = o->rate;
+	if (t->has_freq || t->has_period)
+		e->rate = o->o->strict_freq ? RATE_STRICT : RATE_GIVEN;
 	if (every && !t->has_freq && !t->has_period) {
 		a->sample_period = 1;
 	} else if (t->has_freq || t->has_period || o->rate_given || !a->sample_period) {

@@ -9,8 +9,6 @@
 #include "event/regs.h"
 
 enum { DEFAULT_FREQ = 4000, DEFAULT_STACK = 8192 };
-/* A clock that replaces a counter at a higher rate would leave little time for other work. */
-enum { CLOCK_MAX_FREQ = 10000 };
 
 static bool parse_clock(const char *name, int *clock)
 {
@@ -62,7 +60,7 @@ static int limit_freq(struct attr_options *a, const struct logger *log)
 				 "the kernel allows %ld samples per second, not %llu. "
 				 "Try: sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 				 most, (unsigned long long)a->freq, (unsigned long long)a->freq);
-	log_at(log, LOG_WARNING, "the frequency is lowered to %ld Hz "
+	log_at(log, LOG_ERROR, "the frequency is lowered to %ld Hz "
 	       "(kernel.perf_event_max_sample_rate)", most);
 	a->freq = (uint64_t)most;
 	return 0;
@@ -73,7 +71,8 @@ static int read_rate(struct attr_options *a, const struct logger *log)
 	const struct settings *o = a->o;
 
 	a->rate_given = o->freq || o->period != NOT_GIVEN;
-	a->clock_freq = DEFAULT_FREQ;
+	if (a->rate_given && !(o->freq && strcmp(o->freq, "max") == 0))
+		a->rate = o->strict_freq ? RATE_STRICT : RATE_GIVEN;
 	if (o->freq && o->period != NOT_GIVEN)
 		return log_error(log, CLI_USAGE, "-F and -c exclude each other");
 	if (o->period != NOT_GIVEN) {
@@ -88,7 +87,6 @@ static int read_rate(struct attr_options *a, const struct logger *log)
 	if (!a->freq)
 		return log_error(log, CLI_USAGE, "'-F' must be at least 1, or max; use -n to count "
 				 "without samples");
-	a->clock_freq = o->freq && strcmp(o->freq, "max") == 0 ? CLOCK_MAX_FREQ : DEFAULT_FREQ;
 	return limit_freq(a, log);
 }
 

@@ -8,8 +8,8 @@
 struct attr_options {
 	const struct settings *o;
 	uint64_t freq, period;		/* one of them is 0 */
-	uint32_t clock_freq;		/* highest rate of a clock that replaces a counter */
 	bool rate_given;		/* by -F or -c: overrides the default of tracepoints */
+	enum rate_demand rate;
 	uint64_t sample_type;		/* of all events that sample */
 	uint64_t branch_sample_type, regs_user, regs_intr;
 	uint64_t tracking_flags;	/* of the event that carries the side-band records */

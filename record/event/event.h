@@ -18,6 +18,10 @@ enum callchain_mode {
 	CALLCHAIN_LBR,
 };
 
+/* Whether a rate may be lowered: one that nobody asked for or -F max, one that was given (and is
+ * reported when it is lowered), one of --strict-freq. */
+enum rate_demand { RATE_ANY, RATE_GIVEN, RATE_STRICT };
+
 enum choice { CHOICE_UNSET, CHOICE_NO, CHOICE_YES };
 
 /* Terms that override options: cycles/period=1000,call-graph=fp/. */
@@ -41,7 +45,7 @@ struct event {
 	char *name;
 	struct event_attr attr;
 	struct event_terms terms;
-	uint32_t clock_freq;		/* highest rate, if cpu-clock replaces it */
+	enum rate_demand rate;
 	size_t leader;			/* index of the group's first event, or its own */
 	bool sample_read, weak_group, precise_max;
 	bool modified;			/* by u, k or h: no fallback to user space */

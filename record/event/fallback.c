@@ -13,6 +13,9 @@
 #include "base/sysctl.h"
 #include "event/event_terms.h"
 
+/* Of a clock that replaces a counter: its highest rate, and the shortest time between samples. */
+enum { CLOCK_MAX_FREQ = 10000, CLOCK_MIN_NS = 1000000000 / CLOCK_MAX_FREQ };
+
 /* Bits that one kernel release added. quiet: no option asked for them by name. */
 static const struct step {
 	const char *what, *since;
@@ -151,31 +154,24 @@ static bool try_user_only(struct fallback *f, struct event_list *l, const struct
 	return changed;
 }
 
-/* The rate was chosen for cycles; a clock at that rate could overload the machine. False: it is low
- * enough. */
-static bool lower_clock_rate(struct event *e)
+/* Faster clocks can leave no time for other work, in virtual machines above all. False: the rate is
+ * low enough. */
+static bool lower_clock_rate(struct event_attr *a)
 {
-	struct event_attr *a = &e->attr;
-	const uint64_t least_ns = 1000000000 / e->clock_freq;
-
-	if (a->flags & ATTR_FREQ && a->sample_period > e->clock_freq)
-		a->sample_period = e->clock_freq;
-	else if (!(a->flags & ATTR_FREQ) && a->sample_period && a->sample_period < least_ns)
-		a->sample_period = least_ns;
+	if (a->flags & ATTR_FREQ && a->sample_period > CLOCK_MAX_FREQ)
+		a->sample_period = CLOCK_MAX_FREQ;
+	else if (!(a->flags & ATTR_FREQ) && a->sample_period && a->sample_period < CLOCK_MIN_NS)
+		a->sample_period = CLOCK_MIN_NS;
 	else
 		return false;
 	return true;
 }
 
-/* Virtual machines often have no hardware counters. */
-static bool try_clock(struct event_list *l, struct event *e)
+static void make_clock(struct event *e, const struct event_attr *rate)
 {
 	const char *level = "";
-	char rate[32] = "";
 
-	if (e->attr.type != PERF_TYPE_HARDWARE ||
-	    (uint32_t)e->attr.config != PERF_COUNT_HW_CPU_CYCLES)
-		return false;
+	e->attr = *rate;
 	e->attr.type = PERF_TYPE_SOFTWARE;
 	e->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	attr_set_precise_ip(&e->attr, 0);
@@ -185,10 +181,29 @@ static bool try_clock(struct event_list *l, struct event *e)
 	else if (e->attr.flags & ATTR_EXCLUDE_USER)
 		level = ":k";
 	rename_event(e, "cpu-clock", level);
-	if (lower_clock_rate(e))
-		snprintf(rate, sizeof(rate), ", at %u Hz", e->clock_freq);
-	log_at(l->log, LOG_WARNING,
-	       "no hardware counter for cycles here: sampling cpu-clock instead%s", rate);
+}
+
+/* Virtual machines often have no hardware counters. */
+static bool try_clock(struct event_list *l, struct event *e)
+{
+	struct event_attr a = e->attr;
+	bool lowered = lower_clock_rate(&a);
+
+	if (a.type != PERF_TYPE_HARDWARE || (uint32_t)a.config != PERF_COUNT_HW_CPU_CYCLES)
+		return false;
+	if (lowered && e->rate == RATE_STRICT) {
+		log_at(l->log, LOG_ERROR, "'--strict-freq': cpu-clock is not sampled instead, as "
+		       "that would be at %u Hz at most", CLOCK_MAX_FREQ);
+		return false;
+	}
+	make_clock(e, &a);
+	if (lowered)
+		log_at(l->log, e->rate == RATE_ANY ? LOG_WARNING : LOG_ERROR,
+		       "no hardware counter for cycles here: sampling cpu-clock instead, at %u Hz",
+		       CLOCK_MAX_FREQ);
+	else
+		log_at(l->log, LOG_WARNING,
+		       "no hardware counter for cycles here: sampling cpu-clock instead");
 	return true;
 }
 
@@ -210,10 +225,15 @@ static bool try_allowed_rate(struct event_list *l, const struct event *e)
 
 	if (!(e->attr.flags & ATTR_FREQ) || e->attr.sample_period <= most)
 		return false;
+	if (e->rate == RATE_STRICT) {
+		log_at(l->log, LOG_ERROR, "'--strict-freq': the kernel allows %llu samples per "
+		       "second (kernel.perf_event_max_sample_rate)", (unsigned long long)most);
+		return false;
+	}
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].attr.flags & ATTR_FREQ && l->items[i].attr.sample_period > most)
 			l->items[i].attr.sample_period = most;
-	log_at(l->log, e->terms.has_freq ? LOG_WARNING : LOG_DETAIL,
+	log_at(l->log, e->rate == RATE_ANY ? LOG_DETAIL : LOG_ERROR,
 	       "the frequency of %s is lowered to %llu Hz (kernel.perf_event_max_sample_rate)",
 	       e->name, (unsigned long long)most);
 	return true;

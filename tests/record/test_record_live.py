@@ -486,17 +486,24 @@ def test_cycles_become_a_clock_where_there_is_no_counter(record):
 @pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"),
                     reason="there are hardware counters")
 @pytest.mark.parametrize("options, field, value", [
-    (["-F", "9000"], "sample_freq", 4000), (["-F", "99"], "sample_freq", 99),
-    (["-c", "100000"], "sample_period", 250000),
+    (["-F", "9000"], "sample_freq", 9000), (["-F", "10000"], "sample_freq", 10000),
+    (["-F", "10001"], "sample_freq", 10000), ([], "sample_freq", 4000),
+    (["-c", "100000"], "sample_period", 100000), (["-c", "50000"], "sample_period", 100000),
     (["-c", "3000000"], "sample_period", 3000000),
-    (["-e", "cycles/freq=9000/"], "sample_freq", 4000),
-    (["-e", "cycles/period=200000/"], "sample_period", 250000),
+    (["-e", "cycles/freq=9000/"], "sample_freq", 9000),
+    (["-e", "cycles/freq=12000/"], "sample_freq", 10000),
+    (["-e", "cycles/period=20000/"], "sample_period", 100000),
 ])
 def test_a_clock_in_place_of_cycles_is_no_faster_than_is_good(record, options, field, value):
-    run = record(*options, does="spin 5")
+    """That a given rate is lowered is said also with -q, and is an error with --strict-freq."""
+    lowered = bool(options) and str(value) not in options[1]
+    run = record("-q", *options, does="spin 5")
     assert run.attr(0)[field] == value
-    lowered = str(value) not in " ".join(options)
-    assert ("cpu-clock instead, at 4000 Hz" in run.stderr) == lowered
+    assert (run.stderr.count("cpu-clock instead, at 10000 Hz") == lowered
+            and run.stderr.count("\n") == lowered)
+    strict = record("--strict-freq", *options, does="spin 5", status=3 if lowered else 0)
+    assert ("'--strict-freq': cpu-clock is not sampled" in strict.stderr) == lowered
+    assert lowered or strict.attr(0)[field] == value
 
 
 @pytest.mark.skipif(os.path.exists("/sys/bus/event_source/devices/cpu"),
