@@ -134,6 +134,7 @@ static void block_signals(struct recording *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &r->signals.mask);
@@ -249,30 +250,39 @@ static int exit_status(const struct recording *r, int err)
 	return status ? status : lost && r->options->strict_loss ? CLI_ERRORS : 0;
 }
 
+/* What remains to be done when the main thread does not answer. */
+static void give_up(void *recording)
+{
+	struct recording *r = recording;
+
+	child_terminate(&r->child);
+	sysctl_restore(&r->cpu_percent);
+}
+
 static int run_recorder(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
 	int err = prepare_recording(r, command);
-	long percent = 0;
 	bool finished;
 
 	if (err || o->dry_run)
 		return err;
 	if (o->print_attr)
 		return print_attrs(&r->events);
-	if (o->cpu_percent != NOT_GIVEN)
-		percent = sysctl_read(CPU_PERCENT, 25);
-	if (o->cpu_percent != NOT_GIVEN && !sysctl_write(CPU_PERCENT, (long)o->cpu_percent))
+	block_signals(r);
+	if (o->cpu_percent != NOT_GIVEN &&
+	    !sysctl_set(&r->cpu_percent, CPU_PERCENT, (long)o->cpu_percent))
 		log_at(&r->log, LOG_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
 		       strerror(errno));
-	block_signals(r);
+	r->interrupt.give_up = give_up;
+	r->interrupt.ctx = r;
 	interrupt_start(&r->interrupt, &r->log);
 	err = record(r);
 	finished = r->file.writer != NULL;
 	if (finished && (!err || r->file.failed) && name_last_file(r))
 		err = CLI_OUTPUT;
 	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
-	child_finish(&r->child, SIGTERM, &r->interrupt.hurry);
+	child_finish(&r->child, &r->interrupt.hurry);
 	if (finished && !r->file.failed)
 		log_totals(r);
 	if (finished && datafile_close(&r->file, &r->log) && !err)
@@ -280,8 +290,7 @@ static int run_recorder(struct recording *r, char *const *command)
 	if (r->file.symbols.failed && !err)
 		err = CLI_OUTPUT;
 	r->is_complete = finished && err != CLI_OUTPUT;
-	if (o->cpu_percent != NOT_GIVEN)
-		sysctl_write(CPU_PERCENT, percent);
+	sysctl_restore(&r->cpu_percent);
 	return exit_status(r, err);
 }
 

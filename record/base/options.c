@@ -232,8 +232,10 @@ static const struct cli_note sections[] = {
 	  "its closing brace. Where there is no counter for cycles, the clock that replaces it "
 	  "samples at 10000 Hz at most; -e cpu-clock takes any rate." },
 	{ "Signals",
-	  "SIGINT, SIGTERM and SIGHUP end the recording and are passed on to the command; SIGHUP "
-	  "is ignored under nohup. SIGUSR2 takes a snapshot (-S, --overwrite) and begins the next "
+	  "SIGINT, SIGQUIT, SIGTERM and SIGHUP end the recording; SIGHUP is ignored under nohup. "
+	  "SIGTERM is passed on to the command at once. A terminal and timeout send the others to "
+	  "the command, too, so that it gets SIGTERM only if it still runs when the file is "
+	  "finished. SIGUSR2 takes a snapshot (-S, --overwrite) and begins the next "
 	  "file of --switch-output." },
 	{ "Switching at events",
 	  "--switch-output-event does what SIGUSR2 does with --switch-output, when the event "

@@ -24,7 +24,7 @@ long sysctl_read(const char *name, long missing)
 	return strtol(text, NULL, 10);
 }
 
-bool sysctl_write(const char *name, long value)
+static bool sysctl_write(const char *name, long value)
 {
 	char path[128];
 	int fd;
@@ -36,4 +36,21 @@ bool sysctl_write(const char *name, long value)
 		return false;
 	ok = dprintf(fd, "%ld\n", value) > 0;
 	return close(fd) == 0 && ok;
+}
+
+bool sysctl_set(struct sysctl_change *c, const char *name, long value)
+{
+	const long before = sysctl_read(name, -1);
+
+	if (!sysctl_write(name, value))
+		return false;
+	*c = (struct sysctl_change){ name, before };
+	return true;
+}
+
+void sysctl_restore(struct sysctl_change *c)
+{
+	if (c->name)
+		sysctl_write(c->name, c->before);
+	c->name = NULL;
 }

@@ -137,6 +137,11 @@ static void check_rate(struct doctor *d)
 			   "sudo sysctl kernel.perf_event_max_sample_rate=100000",
 			   "only %ld samples per second: kernel.perf_event_max_sample_rate",
 			   rate);
+	if (percent >= 0 && percent != DOCTOR_USUAL_PERCENT)
+		doctor_note(d, "sampling may take %ld %% of the cpu time, not the usual %d, as "
+			    "killed recorders with --cpu-percent leave it (sudo sysctl "
+			    "kernel.perf_cpu_time_max_percent=%d)", percent, DOCTOR_USUAL_PERCENT,
+			    DOCTOR_USUAL_PERCENT);
 }
 
 static void check_buffers(struct doctor *d)

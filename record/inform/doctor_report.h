@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define DOCTOR_USUAL_RATE 4000		/* samples per second, the default */
+#define DOCTOR_USUAL_PERCENT 25		/* of the cpu time, the kernel's default */
 #define DOCTOR_USUAL_BUFFER 512		/* KiB for each cpu, the default */
 
 struct doctor {

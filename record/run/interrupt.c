@@ -44,19 +44,25 @@ static void *signal_thread(void *arg)
 	log_unless_blocked(in->log, LOG_WARNING, "a second signal: ending at once");
 	pthread_setcancelstate(cancel, NULL);
 	sleep_ms(GRACE_MS);
+	in->give_up(in->ctx);
 	_exit(128 + second.si_signo);
+}
+
+static void add_unless_ignored(sigset_t *set, int number)
+{
+	struct sigaction before;
+
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaddset(set, number);
 }
 
 void interrupt_start(struct interrupt *in, const struct logger *s)
 {
-	struct sigaction hangup;
-
 	sigemptyset(&in->set);
 	sigaddset(&in->set, SIGINT);
 	sigaddset(&in->set, SIGTERM);
-	/* nohup(1) ignores SIGHUP */
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-		sigaddset(&in->set, SIGHUP);
+	add_unless_ignored(&in->set, SIGHUP);	/* by nohup(1) */
+	add_unless_ignored(&in->set, SIGQUIT);	/* by a shell, for a background job */
 	in->log = s;
 	in->first_fd = eventfd(0, EFD_CLOEXEC);
 	in->threaded = in->first_fd >= 0 &&

@@ -19,7 +19,7 @@ enum {
 	WAIT_MS = 500,		/* between flushes: the most that a killed recorder loses */
 	ROTATE_MS = 10,		/* between two files: their names have hundredths of a second */
 	EVENTS_AT_ONCE = 64,
-	SIGNALS = 5,		/* in the set of the signalfd and of interrupt.c */
+	SIGNALS = 6,		/* in the set of the signalfd and of interrupt.c */
 };
 
 /* The data of an epoll event: one of these, or the index of a counter. */
@@ -104,16 +104,17 @@ static int set_up_epoll(struct loop *l)
 	return watch_counters(l);
 }
 
-static void on_end_signal(struct loop *l, int signo, int code)
+/* SIGTERM is passed on at once. The others usually go to the whole process group, from a terminal or
+ * timeout(1): a command that cleans up at the first one may give up at a second. It gets SIGTERM if
+ * it is still there when the file is finished, as from perf. */
+static void on_end_signal(struct loop *l, int signo)
 {
 	struct recording *r = l->r;
 
 	r->interrupted = true;
-	r->signal = signo;
 	l->done = true;
-	/* A signal of the terminal (SI_KERNEL) also went to the command. */
-	if (r->child.pid && !r->child.ended && code != SI_KERNEL)
-		kill(r->child.pid, r->signal);
+	if (signo == SIGTERM)
+		child_terminate(&r->child);
 }
 
 /* Requests a snapshot, and the next file if the output rotates. */
@@ -137,7 +138,7 @@ static void on_signal(struct loop *l)
 			request_snapshot(l);
 			break;
 		default:
-			on_end_signal(l, (int)infos[i].ssi_signo, infos[i].ssi_code);
+			on_end_signal(l, (int)infos[i].ssi_signo);
 		}
 	}
 }
@@ -148,7 +149,7 @@ static void on_interrupt(struct loop *l)
 	eventfd_t n;
 
 	if (eventfd_read(in->first_fd, &n) == 0)
-		on_end_signal(l, in->first.si_signo, in->first.si_code);
+		on_end_signal(l, in->first.si_signo);
 }
 
 static void set_all_events(struct loop *l, bool on)

@@ -3,6 +3,7 @@
 #define RECORD_RECORDING_H
 
 #include "base/options.h"
+#include "base/sysctl.h"
 #include "bpf/synth_bpf.h"
 #include "capture/counter.h"
 #include "capture/rings.h"
@@ -38,15 +39,15 @@ struct recording {
 	struct bpf_progs *bpf;		/* NULL: not requested */
 	struct child_signals signals;	/* dispositions before the recording */
 	struct interrupt interrupt;
+	struct sysctl_change cpu_percent;
 	int64_t began;			/* s since 1970 */
 	uint64_t samples, bytes;	/* of the files before the current one */
 	uint64_t lost;			/* samples */
 	uint64_t woken;			/* wakeups for records */
 	uint64_t max_size, rotate_size;	/* bytes of output; 0: no limit */
 	bool rotates;			/* --switch-output, --switch-output-event */
-	bool interrupted;		/* by a signal, `signal` */
+	bool interrupted;		/* by a signal */
 	bool stopped;			/* the recording ended first and the command was stopped */
-	int signal;
 	bool is_complete;		/* the file is whole */
 };
 

@@ -134,7 +134,14 @@ bool child_poll(struct child *c)
 	return c->ended;
 }
 
-void child_finish(struct child *c, int signal, const bool *hurry)
+void child_terminate(struct child *c)
+{
+	if (c->pid && !c->ended && !c->terminated)
+		kill(c->pid, SIGTERM);
+	c->terminated = true;
+}
+
+void child_finish(struct child *c, const bool *hurry)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 
@@ -143,8 +150,7 @@ void child_finish(struct child *c, int signal, const bool *hurry)
 	c->link = -1;
 	if (!c->pid || child_poll(c))
 		return;
-	if (signal)
-		kill(c->pid, signal);
+	child_terminate(c);
 	while (!child_poll(c) && !__atomic_load_n(hurry, __ATOMIC_RELAXED))
 		nanosleep(&pause, NULL);
 }

@@ -12,6 +12,7 @@ struct child {
 	pid_t pid;		/* 0: none */
 	int link;		/* socket: a byte starts it; it sends errno if exec fails */
 	bool started, ended;
+	bool terminated;	/* by child_terminate() */
 	int status;		/* of wait(2), after it ended */
 };
 
@@ -34,8 +35,11 @@ int child_start(struct child *c, const char *command, const struct logger *log);
 
 /* Returns whether it has ended, without waiting. */
 bool child_poll(struct child *c);
-/* Sends a signal (0: none) and waits for its end, or until *hurry (atomic). */
-void child_finish(struct child *c, int signal, const bool *hurry);
+/* Sends SIGTERM unless it has ended or this was done before. */
+void child_terminate(struct child *c);
+/* The same, and waits for its end, or until *hurry (atomic). A command that was not started ends
+ * by itself. */
+void child_finish(struct child *c, const bool *hurry);
 /* Returns its exit status as a shell does: 128 plus the signal that ended it. */
 int child_exit_status(const struct child *c);
 

@@ -222,7 +222,7 @@ def test_maps_made_during_synthesis_are_recorded(start_precord, gate, tmp_path, 
 
 @needs_root
 @pytest.mark.parametrize("way, status",
-                         [("signal", 128 + signal.SIGINT), ("command", 3), ("duration", 0)])
+                         [("signal", 128 + signal.SIGTERM), ("command", 3), ("duration", 0)])
 def test_an_end_meanwhile(start_precord, gate, workload, tmp_path, decode, way, status):
     command = ["sh", "-c", "exit 3"] if way == "command" else [workload, "sleep", "20000"]
     process = start_precord("-o", "perf.data", "-a", *CLOCK,

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -204,19 +205,54 @@ def test_nobody_reads_the_stream(start_precord, workload):
     assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_reach_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path,
-                                                       number):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_signals_end_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path,
+                                                     number):
+    """As after perf, the command ends by SIGTERM."""
     process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000",
                             # nohup ignores SIGHUP
                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     wait_for(lambda: (tmp_path / "perf.data").exists()
              and (tmp_path / "perf.data").stat().st_size > 4096)
     process.send_signal(number)
-    assert process.wait(timeout=20) == 128 + number
+    assert process.wait(timeout=20) == 128 + signal.SIGTERM
     document = decode(tmp_path / "perf.data")
     assert (document["file"]["complete"] and "CMDLINE" in document["features"]
             and types(document)["SAMPLE"] > 10)
+
+
+# Ends half a second after the first signal of the name that is its argument, with their number.
+CLEANER = """
+import os, signal, sys, time
+counts = {"INT": 0, "TERM": 0}
+def count(number, frame):
+    counts[signal.Signals(number).name[3:]] += 1
+signal.signal(signal.SIGINT, count)
+signal.signal(signal.SIGTERM, count)
+print(os.getpid(), flush=True)
+while not counts[sys.argv[1]]:
+    time.sleep(0.01)
+end = time.monotonic() + 0.5
+while time.monotonic() < end:
+    time.sleep(0.01)
+sys.exit(counts[sys.argv[1]])
+"""
+
+
+@needs("events")
+@pytest.mark.parametrize("sent, counted, to_both", [
+    (signal.SIGINT, "INT", True), (signal.SIGINT, "TERM", False), (signal.SIGTERM, "TERM", False),
+])
+def test_a_command_that_cleans_up_gets_one_signal(start_precord, sent, counted, to_both):
+    """timeout(1) signals the whole group, a script often the recorder alone."""
+    process = start_precord("-q", "-o", "perf.data", *CLOCK, "--", sys.executable, "-c", CLEANER,
+                            counted, stdout=subprocess.PIPE)
+    command = int(process.stdout.readline())
+    if to_both:
+        os.kill(command, sent)
+        time.sleep(0.1)
+    process.send_signal(sent)
+    assert process.wait(timeout=20) == 1
 
 
 def test_a_hang_up_is_ignored_under_nohup(start_precord, workload, decode, tmp_path):
@@ -631,7 +667,8 @@ def test_a_low_limit_of_the_rate_is_kept(record, options, said):
     assert run.attr()["sample_freq"] == 2000 and ("lowered to 2000 Hz" in run.stderr) == said
 
 
-def test_the_sysctl_for_sampling_is_put_back(record):
+def test_the_sysctl_for_sampling_is_put_back(record, start_precord, run_precord):
+    """Also after a quit from the terminal. While it is changed, the doctor says so."""
     path = "/proc/sys/kernel/perf_cpu_time_max_percent"
     need("root")
     with open(path, encoding="ascii") as sysctl:
@@ -640,6 +677,12 @@ def test_the_sysctl_for_sampling_is_put_back(record):
     assert run.done.stdout == b"50\n"
     with open(path, encoding="ascii") as sysctl:
         assert sysctl.read() == before
+    process = start_precord("-o", "perf.data", *CLOCK, "--cpu-percent", "51", "--", "sleep", "9")
+    wait_for(lambda: pathlib.Path(path).read_text() == "51\n")
+    said = run_precord("--doctor", stdout=subprocess.PIPE).stdout
+    process.send_signal(signal.SIGQUIT)
+    assert process.wait(timeout=20) == 128 + signal.SIGTERM and b"may take 51 %" in said
+    assert pathlib.Path(path).read_text() == before
 
 
 def test_realtime_priority_is_the_recorders_alone(start_precord, workload, tmp_path):
