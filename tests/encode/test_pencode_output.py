@@ -90,15 +90,24 @@ def test_late_error_after_many_records(tmp_path, inside):
 
 
 @pytest.mark.sanitize
-def test_input_named_and_output_the_same(tmp_path, inside):
-    path = tmp_path / "x"
-    path.write_bytes(pdecode(DATA)[1])
-    assert run("pencode", path, "-o", path).returncode == 0
-    assert path.read_bytes() == DATA
+def test_output_is_input(text, tmp_path, inside):
+    """Edited JSON is not lost; but a recording may be edited by a pipe."""
+    (tmp_path / "x").mkdir()
+    path = tmp_path / "x/data"
+    path.write_bytes(text)
+    (tmp_path / "link").symlink_to(path)
+    for output in (path, tmp_path / "link", tmp_path / "x"):
+        done = run("pencode", path, "-o", output)
+        assert done.returncode == 2 and b"is both input and output" in done.stderr
+    for there in ("-o '{}' < '{}'", "'{}' >> '{}'"):
+        done = subprocess.run(f"'{TOOLS}/pencode' " + there.format(path, path), shell=True,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT)
+        assert done.returncode == 2 and b"is both input and output" in done.stderr
+    assert path.read_bytes() == text and inside() == ["link", "x"]
+    path.write_bytes(DATA)
     again = subprocess.run(f"'{TOOLS}/pdecode' '{path}' | '{TOOLS}/pencode' -o '{path}'",
                            shell=True, timeout=TIMEOUT)
     assert again.returncode == 0 and path.read_bytes() == DATA
-    assert inside() == ["x"]
 
 
 @pytest.mark.sanitize

@@ -17,6 +17,10 @@
 
 static enum cli_exit report_failure(const struct atomic_output *a, const char *path)
 {
+	if (a->is_source) {
+		cli_error(a->tool, "%s: is both input and output", path ? path : "standard output");
+		return CLI_USAGE;
+	}
 	cli_error(a->tool, "%s: %s", path ? path : "standard output", strerror(errno));
 	return CLI_OUTPUT;
 }
@@ -97,7 +101,13 @@ static int set_file_mode(const struct atomic_output *a, int fd, const struct sta
 	return fchmod(fd, a->has_source ? source_limit(mode, &a->source, new.st_gid) : mode);
 }
 
-static int open_file(const struct atomic_output *a, struct atomic_output_file *f,
+static bool is_source(const struct atomic_output *a, const struct stat *st)
+{
+	return a->has_source && S_ISREG(st->st_mode) && st->st_dev == a->source.st_dev &&
+	       st->st_ino == a->source.st_ino;
+}
+
+static int open_file(struct atomic_output *a, struct atomic_output_file *f,
 		     const struct place *at, const char *path)
 {
 	struct stat st;
@@ -106,6 +116,11 @@ static int open_file(const struct atomic_output *a, struct atomic_output_file *f
 
 	if (there && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
+		return -1;
+	}
+	a->is_source = there && is_source(a, &st);
+	if (a->is_source) {
+		errno = EEXIST;
 		return -1;
 	}
 	f->path = strdup(path);
@@ -123,6 +138,11 @@ static int open_file(const struct atomic_output *a, struct atomic_output_file *f
 /* stdout, devices and FIFOs can't be renamed: they are opened now and written at the end. */
 static enum cli_exit open_for_copying(struct atomic_output *a)
 {
+	struct stat st;
+
+	a->is_source = !a->name && fstat(STDOUT_FILENO, &st) == 0 && is_source(a, &st);
+	if (a->is_source)
+		return report_failure(a, NULL);
 	if (open_scratch(&a->main, a->tool))
 		return report_failure(a, "a temporary file (TMPDIR)");
 	return output_open(&a->out, a->tool, a->name, NULL);

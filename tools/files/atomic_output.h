@@ -30,6 +30,7 @@ struct atomic_output {
 	int dir;		/* its descriptor, or -1 */
 	struct stat source;	/* the output is readable by no more users than this */
 	bool has_source;
+	bool is_source;		/* the output would replace the input */
 	bool made;		/* the directory is new */
 	struct atomic_output_file *others;
 	size_t nr_others;
@@ -40,8 +41,8 @@ struct atomic_output {
 #define ATOMIC_OUTPUT_CLOSED { .out = OUTPUT_CLOSED, .main = ATOMIC_OUTPUT_FILE_CLOSED, .dir = -1 }
 
 /* path: NULL or "-" for stdout; `path/` or an existing directory for a file `data` in it. A file of
- * the caller's that is replaced keeps its mode. source limits who may read the new files; with NULL
- * only the umask does. */
+ * the caller's that is replaced keeps its mode. source, of the input, limits who may read the new
+ * files; with NULL only the umask does. Returns CLI_USAGE if the output is the input. */
 enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool *tool,
 				 const char *path,
 				 const struct stat *source);
