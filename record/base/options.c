@@ -266,7 +266,9 @@ static const struct cli_note sections[] = {
 	  "A full disk, a limit for the file's size or an I/O error ends the recording: the file "
 	  "is truncated after its last whole record, precord reports what it contains and what is "
 	  "lost, the command runs to its end without being recorded, and the exit status is 4. "
-	  "When the reader of a stream ends, precord ends by SIGPIPE after the command." },
+	  "When the reader of a stream ends, precord ends by SIGPIPE after the command. pdecode "
+	  "reads what a killed precord left, and perf does, too, unless it is the directory of "
+	  "--threads: prepair DIR -o FILE makes a file of it that perf reads." },
 	{ "Names of a stream",
 	  "A file holds the names of the functions that were hit; a stream can't, as perf would "
 	  "refuse it. precord -o - --symbols-file p.symbols -- ./app > p.stream writes them to a "

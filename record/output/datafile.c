@@ -434,6 +434,7 @@ void datafile_abort(struct datafile *f, struct pd_writer *w)
 
 	if (w && pd_writer_abort(w, &kept, &ignored) && f->mode == PD_MODE_FILE)
 		kept = 0;	/* the header was not updated after the last flush */
+	f->no_features = f->no_features || w == f->writer;
 	f->readable += kept;
 	f->not_written += given > kept ? given - kept : 0;
 }
@@ -459,6 +460,10 @@ void datafile_report_loss(struct datafile *f, const bool *hurry, const struct lo
 	       "records are lost",
 	       f->mode == PD_MODE_PIPE ? f->base : f->path, (double)f->readable / 1048576,
 	       (unsigned long long)f->totals.samples, (double)f->not_written / 1048576);
+	/* perf opens data.N only if the feature DIR_FORMAT says so. */
+	if (f->mode == PD_MODE_DIRECTORY && f->no_features)
+		log_at(s, LOG_ERROR, "perf finds no samples in an unfinished directory: "
+		       "'prepair %s -o FILE' makes a file of it that perf reads", f->path);
 }
 
 int datafile_close(struct datafile *f, const struct logger *s)

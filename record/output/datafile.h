@@ -41,6 +41,7 @@ struct datafile {
 	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
 	bool failed;
+	bool no_features;		/* the file with the header was aborted */
 	uint64_t readable;		/* bytes of all its files that can be read, once `failed` */
 	uint64_t not_written;		/* bytes drained but lost */
 	struct timeval next_stamp;	/* the earliest time for the next file name */

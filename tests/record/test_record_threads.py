@@ -5,11 +5,12 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
-from conftest import strict_json
+from conftest import TIMEOUT, TOOLS, strict_json
 from perf_oracle import run_perf, total_events
 from recorder import (  # noqa: F401
     needs_root, precord, record, run_precord, start_precord, wait_for, workload)
@@ -163,6 +164,40 @@ def test_a_failed_write_of_a_thread_ends_the_recording_but_not_the_command(run_p
     assert (done.returncode == 4 and b"File too large" in done.stderr
             and b"Captured" not in done.stderr)
     assert done.stdout == b"5\n"
+
+
+# Runs with so many maps that their records exceed the limit of the file with the header.
+MAPPER = """
+import mmap, sys
+with open(sys.executable, "rb") as file:
+    maps = [mmap.mmap(file.fileno(), 4096, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_EXEC)
+            for _ in range(2000)]
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+@needs("events")
+def test_an_unfinished_directory_is_repaired_for_perf(run_precord, perf, decode, tmp_path):
+    """perf does not look for data.N, as the feature is missing that says there are any."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
+    target = subprocess.Popen([sys.executable, "-c", MAPPER], stdout=subprocess.PIPE)
+    try:
+        target.stdout.readline()
+        done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock:u", "-F", "1000", "-p",
+                           target.pid, "--duration", "0.5", preexec_fn=limit)
+    finally:
+        target.kill()
+        target.communicate()
+    assert done.returncode == 4 and b"'prepair dir -o FILE'" in done.stderr
+    samples = decode(tmp_path / "dir")["summary"]["by_type"]["SAMPLE"]
+    subprocess.run([TOOLS / "prepair", "dir", "-o", "file"], cwd=tmp_path,
+                   stderr=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
+    shown = subprocess.run([perf, "script", "-i", "file", "-F", "ip"], cwd=tmp_path,
+                           stdout=subprocess.PIPE, timeout=TIMEOUT).stdout
+    assert len(shown.splitlines()) == samples > 0
 
 
 @needs("events")
