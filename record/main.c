@@ -237,13 +237,19 @@ static int name_last_file(struct recording *r)
 	return 0;
 }
 
+/* CLI_OUTPUT is for a recording that lacks something: here there is none, nor did a command run. */
+static int status_before_start(int err)
+{
+	return err == CLI_OUTPUT ? CLI_INPUT : err;
+}
+
 static int exit_status(const struct recording *r, int err)
 {
 	bool lost = r->lost || r->file.totals.lost_records;
 	int status = 0;
 
 	if (err)
-		return err;
+		return r->runs ? err : status_before_start(err);
 	/* The status of a command that the recorder ended is no failure. */
 	if (r->child.pid && r->child.ended && !r->stopped)
 		status = child_exit_status(&r->child);
@@ -266,7 +272,7 @@ static int run_recorder(struct recording *r, char *const *command)
 	bool finished;
 
 	if (err || o->dry_run)
-		return err;
+		return status_before_start(err);
 	if (o->print_attr)
 		return print_attrs(&r->events);
 	block_signals(r);

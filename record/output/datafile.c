@@ -71,6 +71,9 @@ static int open_stream(struct datafile *f, const struct logger *s)
 	f->fd = strcmp(f->base, "-") == 0 ? STDOUT_FILENO : open_fifo(f, s);
 	if (f->fd < 0)
 		return log_error(s, CLI_OUTPUT, "%s: %s", f->base, strerror(errno));
+	/* cli_parse() gives a closed stdout a descriptor that can only be read. */
+	if ((fcntl(f->fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return log_error(s, CLI_OUTPUT, "standard output: %s", strerror(EBADF));
 	if (isatty(f->fd))
 		return log_error(s, CLI_USAGE,
 				 "a recording is not written to a terminal: use -o FILE, "

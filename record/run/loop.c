@@ -375,6 +375,7 @@ static int start_recording(struct loop *l)
 	if (r->readers && watch_fd(l, readers_failed_fd(r->readers), FROM_READERS))
 		return log_error(&r->log, CLI_INPUT, "can't wait for threads: %s",
 				 strerror(errno));
+	r->runs = true;
 	counters_start(&r->counters, &r->events,
 		       r->timers.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
 	rotate_trigger_start(&r->trigger);

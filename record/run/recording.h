@@ -46,6 +46,7 @@ struct recording {
 	uint64_t woken;			/* wakeups for records */
 	uint64_t max_size, rotate_size;	/* bytes of output; 0: no limit */
 	bool rotates;			/* --switch-output, --switch-output-event */
+	bool runs;			/* the counters were started */
 	bool interrupted;		/* by a signal */
 	bool stopped;			/* the recording ended first and the command was stopped */
 	bool is_complete;		/* the file is whole */

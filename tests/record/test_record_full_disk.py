@@ -184,10 +184,15 @@ def test_a_stream_whose_reader_ends(start_precord, workload, tmp_path, options):
     assert process.stderr.read() == b"5\n"      # the command prints to its stdout
 
 
+def limit_size():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+
 def test_nothing_is_waited_for_without_a_command(start_precord, workload):
     target = subprocess.Popen([workload, "sleep", "100", "touch", "40000", "sleep", "20000"])
     try:
-        process = start_precord("-o", "/dev/full", *FAULTS, "-p", target.pid)
+        process = start_precord("-o", "perf.data", *FAULTS, "-p", target.pid,
+                                preexec_fn=limit_size)
         assert process.wait(timeout=15) == 4
         assert target.poll() is None
     finally:
@@ -196,9 +201,9 @@ def test_nothing_is_waited_for_without_a_command(start_precord, workload):
 
 
 def test_a_signal_still_ends_it(start_precord, workload):
-    process = start_precord("-o", "/dev/full", *FAULTS, "--", workload, "touch", "40000", "sleep",
-                            "20000")
+    process = start_precord("-q", "-o", "perf.data", *FAULTS, "--", workload, "touch", "40000",
+                            "sleep", "20000", preexec_fn=limit_size)
     said = process.stderr.readline() + process.stderr.readline()
-    assert b"No space left" in said or b"the recording ends here" in said
+    assert b"File too large" in said and b"the recording ends here" in said
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=10) == 4

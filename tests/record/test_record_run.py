@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -53,7 +54,6 @@ def test_the_commands_signals_are_as_they_were(run_precord, ignored):
 
 @needs("events")
 def test_a_file_that_may_not_grow(run_precord, workload):
-    import resource
     done = run_precord("-o", "perf.data", "-e", "cpu-clock:u", "-F", "5000", "-g", "--", workload,
                        "spin", "300",
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
@@ -106,9 +106,22 @@ def test_perf_data_is_the_default(run_precord, tmp_path, workload):
 
 
 @needs("events")
-def test_an_output_that_cant_be_opened(run_precord):
-    done = run_precord("-o", "/no/such/directory/perf.data", *CLOCK, "--", "true")
-    assert done.returncode == 4 and b"/no/such/directory" in done.stderr
+@pytest.mark.parametrize("output, said, files", [
+    ("no/perf.data", b"No such file", 1024), ("there", b"Is a directory", 1024),
+    ("/dev/full", b"No space left", 1024), ("perf.data", b"Too many open files", 8),
+    ("-", b"standard output: Bad file descriptor", 1024)],
+    ids=["nowhere", "directory", "full", "descriptors", "closed"])
+def test_an_output_that_cant_be_written(run_precord, tmp_path, output, said, files):
+    """Status 4 would promise a part of a recording of a command that ran."""
+    def set_up():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        if output == "-":
+            os.close(1)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/mine").touch()
+    done = run_precord("-o", output, *CLOCK, "--", "touch", "ran", preexec_fn=set_up)
+    assert done.returncode == 3 and said in done.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("options", [["-o", "-"], [], ["-z", "-o", "-"]],
