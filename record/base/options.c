@@ -89,7 +89,7 @@ static const struct cli_option options[] = {
 	CLI_SWITCH(0, "running-time", settings, running_time, "time enabled and running, with :S"),
 	CLI_OPTIONAL(0, "aux-sample", "SIZE", settings, aux_sample, "4096", "AUX data"),
 	CLI_STRING('k', "clockid", "CLOCK", settings, clock,
-		   "clock for the time: mono, mono_raw, real, boot, tai or a number"),
+		   "clock for the time: mono, mono_raw, real, boot, tai or its number"),
 
 	CLI_GROUP("Other records"),
 	CLI_FLAG(0, "off-cpu", settings, off_cpu,

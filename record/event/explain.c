@@ -271,20 +271,47 @@ int explain_empty_list(const char *glob, const struct logger *log)
 			 glob, remedy);
 }
 
-void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *log)
+enum { SMALL_PAGES = 16, USUAL_MLOCK_KB = 516 };
+
+/* Returns whether the limits allow the buffers where no other recording of the user has a part. */
+static bool may_fit(size_t bytes, size_t rings, size_t mlock_kb, const struct rlimit *locked)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return locked->rlim_cur == RLIM_INFINITY ||
+	       rings * (bytes + page) <= mlock_kb * 1024 * cpus + locked->rlim_cur;
+}
+
+static void explain_locked_memory(size_t bytes, size_t rings, const struct logger *log)
+{
+	const size_t small = SMALL_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	const size_t now = (size_t)sysctl_read("perf_event_mlock_kb", USUAL_MLOCK_KB);
+	const size_t more = 2 * bytes / 1024 + 4;
 	struct rlimit limit = { 0 };
+	const char *first = "";
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (error != EPERM) {
+	if (bytes > small && may_fit(small, rings, now, &limit))
+		first = "-m 16, or: ";
+	else if (may_fit(bytes, rings, now, &limit))
+		first = "end this user's other recordings, or: ";
+	log_at(log, LOG_ERROR, "%zu buffers of %zu KiB exceed the limit for locked memory (EPERM): "
+	       "kernel.perf_event_mlock_kb is %zu, ulimit -l %llu. Try: %ssudo sysctl "
+	       "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024, now,
+	       (unsigned long long)limit.rlim_cur / 1024, first,
+	       now + (more > USUAL_MLOCK_KB ? more : USUAL_MLOCK_KB));
+}
+
+void explain_mmap(size_t bytes, size_t rings, int error, const struct logger *log)
+{
+	if (error == EPERM)
+		explain_locked_memory(bytes, rings, log);
+	else if (bytes > SMALL_PAGES * (size_t)sysconf(_SC_PAGESIZE))
 		log_at(log, LOG_ERROR,
 		       "a buffer of %zu KiB can't be mapped (%s). Try a smaller one: -m 16",
 		       bytes / 1024, errno_name(error));
-		return;
-	}
-	log_at(log, LOG_ERROR, "%zu buffers of %zu KiB exceed the limit for locked memory (EPERM): "
-	       "kernel.perf_event_mlock_kb is %ld, ulimit -l %llu. Try: -m 16, or: sudo sysctl "
-	       "kernel.perf_event_mlock_kb=%zu", rings, bytes / 1024,
-	       sysctl_read("perf_event_mlock_kb", 516), (unsigned long long)limit.rlim_cur / 1024,
-	       2 * bytes / 1024 + 4);
+	else
+		log_at(log, LOG_ERROR, "a buffer of %zu KiB can't be mapped (%s)", bytes / 1024,
+		       errno_name(error));
 }

@@ -95,7 +95,7 @@ static int remove_trap(const struct place *at, const char *path, const struct st
 	}
 	if (errno == ENOENT)
 		return 0;
-	log_at(s, LOG_WARNING, "%s is a %s of user %u and can't be removed: %s", path, what,
+	log_at(s, LOG_ERROR, "%s is a %s of user %u and can't be removed: %s", path, what,
 	       (unsigned int)st->st_uid, strerror(errno));
 	return -1;
 }
@@ -117,7 +117,7 @@ static int keep_as_old(const struct place *at, enum kind kind, const char *path,
 		unlinkat(old.dir, old.name, 0);
 	if (renameat(at->dir, at->name, old.dir, old.name) == 0 || errno == ENOENT)
 		return 0;
-	log_at(s, LOG_WARNING, "%s can't be kept as %s.old: %s", path, path, strerror(errno));
+	log_at(s, LOG_ERROR, "%s can't be kept as %s.old: %s", path, path, strerror(errno));
 	return -1;
 }
 

@@ -407,7 +407,7 @@ def test_bpf_output_brings_its_data(print_attr):
     (["-F", "1", "-c", "1"], "-F and -c"), (["-c", "0"], "-c"), (["-F", "0"], "-F"),
     (["-F", "often"], "-F"),
     (["--call-graph", "stack"], "--call-graph"), (["--call-graph", "dwarf,100000"], "--call-graph"),
-    (["-j", "some"], "some"), (["-k", "sun"], "sun"), (["-k", "3"], "'-k'"),
+    (["-j", "some"], "some"), (["-k", "sun"], "sun"), (["-k", "3"], "number of one of these"),
     (["-C", "0,65000"], "65000"), (["--user-regs=nope"], "nope"), (["-e", "nope"], "nope"),
     (["-e", "cycles/period=often/"], "period"), (["-e", "cycles/nope/"], "nope"),
     (["-e", "cycles:z"], "cycles:z"),

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import TOOLS, TRACEFS
-from recorder import Recording, check_end, needs_root, workload   # noqa: F401
+from recorder import Recording, check_end, needs_root, wait_for, workload   # noqa: F401
 from rights import needs
 
 USER = 54321
@@ -45,12 +45,13 @@ CAPABILITIES = {"perfmon": 38}
 @pytest.fixture
 def as_user(home, workload, decode):
     def run(*options, does="spin 100", prefix=(), capabilities=(), target=True,
-            stdout=subprocess.DEVNULL):
+            stdout=subprocess.DEVNULL, keep=False):
         privileges = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
         if capabilities:
             names = ",".join(f"+cap_{CAPABILITIES[name]}" for name in capabilities)
             privileges += [f"--inh-caps={names}", f"--ambient-caps={names}"]
-        (home / "perf.data").unlink(missing_ok=True)
+        if not keep:
+            (home / "perf.data").unlink(missing_ok=True)
         command = [*prefix, "setpriv", *privileges, "./precord", "-o", "perf.data",
                    *map(str, options)]
         if target:
@@ -185,6 +186,31 @@ def test_little_memory_may_be_locked(as_user):
     refused(run, "perf_event_mlock_kb", "ulimit -l 64", "-m 16")
 
 
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="no prlimit")
+def test_another_recording_has_locked_all_memory(as_user, home):
+    limit = ["prlimit", "--memlock=0"]
+    other = subprocess.Popen([*limit, "setpriv", f"--reuid={USER}", f"--regid={USER}",
+                              "--clear-groups", "./precord", "-o", "other", "-m", "128", *CLOCK,
+                              "--", "sleep", "60"], cwd=home, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: (home / "other").exists() and (home / "other").stat().st_size)
+        run = as_user(*CLOCK, prefix=limit)
+        refused(run, "buffers of 4 KiB", "Try: end this user's other recordings, or: sudo sysctl")
+        assert "-m 16" not in run.stderr
+    finally:
+        other.terminate()
+        other.wait()
+
+
+def test_the_cause_is_said_where_the_old_file_stays(as_user, home):
+    """Also with -q: in a directory of root the old file can't be renamed."""
+    (home / "perf.data").write_text("an old recording")
+    home.chmod(0o755)
+    os.chown(home, 0, 0)
+    run = as_user("-q", *CLOCK, keep=True)
+    assert run.returncode == 3 and "perf.data.old: Permission denied" in run.stderr
+
+
 def test_hardly_any_memory_may_be_locked(as_user):
     path = SYSCTL / "perf_event_mlock_kb"
     before = path.read_text()
@@ -193,7 +219,8 @@ def test_hardly_any_memory_may_be_locked(as_user):
         run = as_user("-v", *CLOCK)
         assert run.returncode == 0 and len(run.samples) > 30, run.stderr
         path.write_text("0")
-        refused(as_user(*CLOCK, prefix=["prlimit", "--memlock=0"]), "perf_event_mlock_kb is 0")
+        run = as_user(*CLOCK, prefix=["prlimit", "--memlock=0"])
+        refused(run, "perf_event_mlock_kb is 0", "Try: sudo sysctl kernel.perf_event_mlock_kb=516")
     finally:
         path.write_text(before)
 
