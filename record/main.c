@@ -256,7 +256,7 @@ static int exit_status(const struct recording *r, int err)
 	return status ? status : lost && r->options->strict_loss ? CLI_ERRORS : 0;
 }
 
-/* What remains to be done when the main thread does not answer. */
+/* Does without the main thread, which does not answer, what must not be left out. */
 static void give_up(void *recording)
 {
 	struct recording *r = recording;

@@ -312,8 +312,8 @@ static const struct cli_note exits[] = {
 	{ "1", "samples were lost, with --strict-loss" },
 	{ "2", "the command line is wrong" },
 	{ "3",
-	 "nothing was recorded and the command did not run: the kernel does not allow it, the target "
-	 "does not exist, or the output can't be created" },
+	 "nothing was recorded and the command did not run: the kernel does not allow it, the "
+	 "target does not exist, or the output can't be created" },
 	{ "4", "the output could not be written completely, but can be read; the command ran on" },
 	{ "126", "the command can't be executed; nothing was recorded" },
 	{ "127", "the command was not found or could not be started; nothing was recorded" },

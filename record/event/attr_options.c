@@ -153,8 +153,8 @@ static int read_clock_and_aux(struct attr_options *a, const struct logger *log)
 	a->use_clockid = o->clock != NULL;
 	if (o->clock && !parse_clock(o->clock, &a->clockid))
 		return log_error(log, CLI_USAGE,
-				 "'-k' must be mono, mono_raw, real, boot, tai or the number of one "
-				 "of these (1, 4, 0, 7, 11), not '%s'", o->clock);
+				 "'-k' must be mono, mono_raw, real, boot, tai or the number of "
+				 "one of these (1, 4, 0, 7, 11), not '%s'", o->clock);
 	if (!o->aux_sample)
 		return 0;
 	if ((!parse_number(o->aux_sample, &size) && !parse_size(o->aux_sample, &size)) ||

@@ -13,7 +13,7 @@
 #include "base/sysctl.h"
 #include "event/event_terms.h"
 
-/* Of a clock that replaces a counter: its highest rate, and the shortest time between samples. */
+/* The highest rate of a clock that replaces a counter, and its shortest time between samples. */
 enum { CLOCK_MAX_FREQ = 10000, CLOCK_MIN_NS = 1000000000 / CLOCK_MAX_FREQ };
 
 /* Bits that one kernel release added. quiet: no option asked for them by name. */

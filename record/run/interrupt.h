@@ -1,5 +1,5 @@
-/* interrupt.h - SIGINT, SIGQUIT, SIGTERM and SIGHUP: the first signal ends the recording, the second
- * the recorder.
+/* interrupt.h - SIGINT, SIGQUIT, SIGTERM and SIGHUP: the first signal ends the recording, the
+ * second the recorder.
  *
  * A thread waits for the signals, as the main thread may be blocked. After the second signal the
  * remaining metadata is left out; if the recorder is stuck in the kernel and still does not end,

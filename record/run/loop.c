@@ -104,9 +104,9 @@ static int set_up_epoll(struct loop *l)
 	return watch_counters(l);
 }
 
-/* SIGTERM is passed on at once. The others usually go to the whole process group, from a terminal or
- * timeout(1): a command that cleans up at the first one may give up at a second. It gets SIGTERM if
- * it is still there when the file is finished, as from perf. */
+/* SIGTERM is passed on at once. The others usually go to the whole process group, from a terminal
+ * or timeout(1): a command that cleans up at the first one may give up at a second. It gets SIGTERM
+ * if it is still there when the file is finished, as from perf. */
 static void on_end_signal(struct loop *l, int signo)
 {
 	struct recording *r = l->r;

@@ -166,7 +166,7 @@ def test_a_failed_write_of_a_thread_ends_the_recording_but_not_the_command(run_p
     assert done.stdout == b"5\n"
 
 
-# Runs with so many maps that their records exceed the limit of the file with the header.
+# The records of its maps exceed the limit of the file with the header.
 MAPPER = """
 import mmap, sys
 with open(sys.executable, "rb") as file:
