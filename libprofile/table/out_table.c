@@ -6,6 +6,11 @@
 #include "encoding/json.h"
 #include "table/rows.h"
 
+static void put_bytes(struct pp_out *out, struct pd_bytes text)
+{
+	pp_put(out, (const char *)text.data, text.size);
+}
+
 /* A field in quotes. A text that a spreadsheet would take for a formula begins with a quote. */
 static void put_csv_string(struct pp_out *out, struct pd_bytes text)
 {
@@ -30,6 +35,29 @@ static const enum pp_key *keys_of(const struct pp_out *out)
 	return out->o.keys[0] ? out->o.keys : functions;
 }
 
+/* The text of a virtual machine's task is NUMBER@MACHINE. Returns the number. */
+static struct pd_bytes number_of(struct pd_bytes text)
+{
+	const uint8_t *at = text.size ? memchr(text.data, '@', text.size) : NULL;
+
+	return at ? (struct pd_bytes){ text.data, (size_t)(at - text.data) } : text;
+}
+
+/* Returns the pid of the virtual machine of a row's task; empty: it is the host's, or not known. */
+static struct pd_bytes machine_of(const struct pp_rows *rows, const struct pp_row *row)
+{
+	static const enum pp_key tasks[] = { PP_KEY_PID, PP_KEY_TID };
+
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
+		const struct pd_bytes text = pp_row_text(rows, row, tasks[i]);
+		const size_t number = number_of(text).size;
+
+		if (number < text.size)
+			return (struct pd_bytes){ text.data + number + 1, text.size - number - 1 };
+	}
+	return pp_bytes("");
+}
+
 /* Paths are whole here. */
 static struct pd_bytes text_of(const struct pp_rows *rows, const struct pp_row *row,
 			       enum pp_key key)
@@ -40,19 +68,30 @@ static struct pd_bytes text_of(const struct pp_rows *rows, const struct pp_row *
 		return pp_strings_at(s, row->function->name);
 	if (key == PP_KEY_LINE)
 		return pp_strings_at(s, row->function->place);
-	return key == PP_KEY_IMAGE ? pp_strings_at(s, row->function->image) :
-				     pp_row_text(rows, row, key);
+	if (key == PP_KEY_IMAGE)
+		return pp_strings_at(s, row->function->image);
+	return pp_key_is_number(key) ? number_of(pp_row_text(rows, row, key)) :
+				       pp_row_text(rows, row, key);
+}
+
+static bool have_machines(const struct pp_rows *rows)
+{
+	for (size_t k = 0; k < rows->lines.nr; k++)
+		if (machine_of(rows, &rows->items[k]).size)
+			return true;
+	return false;
 }
 
 static void put_csv(struct pp_out *out, const struct pp_rows *rows)
 {
 	const enum pp_key *keys = keys_of(out);
+	const bool has_machines = have_machines(rows);
 	char hex[PP_BUILD_ID_TEXT];
 
 	for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++)
 		pp_printf(out, "%s%s,", pp_key_word(keys[i]),
 			  keys[i] == PP_KEY_IMAGE ? ",build_id" : "");
-	pp_put_text(out, "self,total,samples\n");
+	pp_printf(out, "self,total,samples%s\n", has_machines ? ",machine_pid" : "");
 	for (size_t k = 0; k < rows->lines.nr; k++) {
 		const struct pp_row *r = &rows->items[k];
 
@@ -62,13 +101,18 @@ static void put_csv(struct pp_out *out, const struct pp_rows *rows)
 				pp_printf(out, ",%s", pp_build_id_of(out->p, r->function, hex));
 			pp_put_text(out, ",");
 		}
-		pp_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", r->self, r->total,
+		pp_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, r->self, r->total,
 			  r->line->self_samples);
+		if (has_machines)
+			pp_put_text(out, ",");
+		put_bytes(out, machine_of(rows, r));
+		pp_put_text(out, "\n");
 	}
 }
 
 static void put_json_row(struct pp_out *out, const struct pp_rows *rows, const struct pp_row *r)
 {
+	const struct pd_bytes machine = machine_of(rows, r);
 	const enum pp_key *keys = keys_of(out);
 	char hex[PP_BUILD_ID_TEXT];
 
@@ -79,12 +123,17 @@ static void put_json_row(struct pp_out *out, const struct pp_rows *rows, const s
 		if (!pp_key_is_number(keys[i]))
 			pp_json_string(out, text);
 		else if (text.size && *text.data != '[')
-			pp_put(out, (const char *)text.data, text.size);
+			put_bytes(out, text);
 		else
 			pp_put_text(out, "null");
 		pp_put_text(out, ",");
 		if (keys[i] == PP_KEY_IMAGE && *pp_build_id_of(out->p, r->function, hex))
 			pp_printf(out, "\"build_id\":\"%s\",", hex);
+	}
+	if (machine.size) {
+		pp_put_text(out, "\"machine_pid\":");
+		put_bytes(out, machine);
+		pp_put_text(out, ",");
 	}
 	pp_printf(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 "}",
 		  r->self, r->total, r->line->self_samples);

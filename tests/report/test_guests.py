@@ -1,6 +1,8 @@
 """preport of recordings with virtual machines: a thread of the host and one of a guest that have
 the same number are two."""
+import csv
 import gzip
+import io
 import json
 
 import pytest
@@ -67,6 +69,17 @@ def test_threads_of_timelines(path):
 def test_labels_of_pprof(path):
     profile = Pprof(preport("-f", "pprof", "--group", "tid", path))
     assert [labels for labels, *_ in profile.samples] == [{"tid": 7}, {"tid": "7@500"}]
+
+
+@pytest.mark.parametrize("key", ["pid", "tid", "pid,tid"])
+def test_rows_for_programs(path, key):
+    rows = json.loads(preport("-f", "json", "--sort", key, path))["rows"]
+    assert [[row[k] for k in key.split(",")] + [row.get("machine_pid")] for row in rows] == [
+        [7] * len(key.split(",")) + [None], [7] * len(key.split(",")) + [MACHINE]]
+    lines = list(csv.DictReader(io.StringIO(preport("-f", "csv", "--sort", key, path).decode())))
+    assert [[row[k] for k in key.split(",")] + [row["machine_pid"]] for row in lines] == [
+        ["7"] * len(key.split(",")) + [""], ["7"] * len(key.split(",")) + [str(MACHINE)]]
+    assert b"7@500" in preport("--sort", key, path)
 
 
 def test_waits(path):
