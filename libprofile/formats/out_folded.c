@@ -40,10 +40,10 @@ static size_t size_without_parameters(struct pd_bytes name)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	const char *text = (const char *)name.data;
+	const char *receiver = memmem(text, name.size, ".(", 2);
 
-	for (size_t i = 0; i + 1 < name.size; i++)
-		if (memcmp(text + i, ".(", 2) == 0 && memmem(text + i, name.size - i, ").", 2))
-			return name.size;
+	if (receiver && memmem(receiver, name.size - (size_t)(receiver - text), ").", 2))
+		return name.size;
 	for (size_t i = 0; i < name.size; i++)
 		if (text[i] == '(' &&
 		    (name.size - i < strlen(anonymous) ||
@@ -52,20 +52,29 @@ static size_t size_without_parameters(struct pd_bytes name)
 	return name.size;
 }
 
+static int add_bytes(struct folding *f, const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (add_byte(f, (char)bytes[i]))
+			return -1;
+	return 0;
+}
+
 static int add_text(struct folding *f, struct pd_bytes name, char space)
 {
-	for (size_t i = 0; i < name.size; i++) {
-		const char c = (char)name.data[i];
+	while (name.size) {
+		const uint8_t *start = name.data;
+		const uint32_t c = pp_next_character(&name);
 		int ret = 0;
 
 		if (c == ';')
 			ret = add_byte(f, ':');
-		else if ((unsigned char)c < 0x20 || c == 0x7f)
+		else if (pp_is_control(c))
 			ret = add_byte(f, '?');
 		else if (c == ' ')
 			ret = add_byte(f, space);
 		else if ((c != '"' && c != '\'') || f->out->o.names == PP_NAMES_WHOLE)
-			ret = add_byte(f, c);
+			ret = add_bytes(f, start, (size_t)(name.data - start));
 		if (ret)
 			return -1;
 	}

@@ -274,6 +274,16 @@ def test_formats():
                                         "12345678  ?[2J\n")
 
 
+def test_no_format_writes_what_a_terminal_obeys():
+    sql = "select char(27) || '[2J' a, char(155, 8238) b, cast(x'61ff' as text) c, char(13) d"
+    done = run("-f", "csv", sql, CHAINS)
+    assert done.stdout.decode() == "a,b,c,d\n\\x1b[2J,\\x9b\\u202e,a\\xff,\\x0d\n"
+    done = run("-f", "json", sql, CHAINS)
+    assert done.stdout.decode().isascii()
+    assert json.loads(done.stdout) == [
+        {"a": "\x1b[2J", "b": "\x9b\u202e", "c": "a\ufffd", "d": "\r"}]
+
+
 def test_empty_results_and_several_statements():
     assert run("-f", "json", "select 1 as x where 0", CHAINS).stdout == b"[]\n"
     assert run("-f", "csv", "select 1 as x where 0", CHAINS).stdout == b"x\n"

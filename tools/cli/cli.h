@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The exit statuses of the tools, except precord, which returns its child's. */
 enum cli_exit {
@@ -181,6 +182,17 @@ size_t cli_distance(const char *name, const char *given, size_t length);
 /* Takes the next item of a comma list: moves *rest past it, sets *length and returns its start, or
  * NULL at the end.  Empty items count. */
 const char *cli_next_item(const char **rest, size_t *length);
+
+enum { CLI_NO_CHARACTER = 0x110000 };
+
+struct cli_character {
+	uint32_t code;		/* from CLI_NO_CHARACTER on: plus a byte that is not UTF-8 */
+	size_t size;		/* in bytes, at least 1 */
+	bool is_printable;	/* it changes neither a terminal's state nor the order of text */
+};
+
+/* Returns the first character of a text, which must not be empty. */
+struct cli_character cli_first_character(const char *text, size_t size);
 
 /* Replaces with '?' characters that could change the state of a terminal or the order of its text:
  * control characters, controls of bidirectional text and bytes that are not UTF-8. Returns the new

@@ -11,34 +11,6 @@
 
 enum { LINE_SIZE = 1024, HEAD_MOST = 600, TAIL_MOST = 300 };
 
-struct character {
-	uint32_t code;
-	size_t length;		/* in bytes; 0: not UTF-8 */
-};
-
-static struct character decode_utf8(const unsigned char *text, size_t size)
-{
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char first = text[0];
-	const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 :
-		(first & 0xf0) == 0xe0 ? 3 :
-			      (first & 0xf8) == 0xf0 ? 4 : 0;
-	struct character c = { .code = length > 1 ? first & (0x7fu >> length) : first,
-		.length = length };
-
-	if (!length || length > size)
-		return (struct character){ 0 };
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return (struct character){ 0 };
-		c.code = c.code << 6 | (text[i] & 0x3f);
-	}
-	if (c.code < smallest[length] || c.code > 0x10ffff ||
-	    (c.code >= 0xd800 && c.code <= 0xdfff))
-		return (struct character){ 0 };
-	return c;
-}
-
 /* Unicode categories Cc, Zl and Zp, and the controls of bidirectional text, which reorder the text
  * on a terminal. */
 static bool is_control(uint32_t code)
@@ -48,21 +20,42 @@ static bool is_control(uint32_t code)
 	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
+struct cli_character cli_first_character(const char *text, size_t size)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char first = (unsigned char)*text;
+	const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 :
+		(first & 0xf0) == 0xe0 ? 3 :
+			      (first & 0xf8) == 0xf0 ? 4 : 0;
+	struct cli_character c = { .code = length > 1 ? first & (0x7fu >> length) : first,
+				   .size = length };
+	bool is_whole = length && length <= size;
+
+	for (size_t i = 1; is_whole && i < length; i++) {
+		is_whole = ((unsigned char)text[i] & 0xc0) == 0x80;
+		c.code = c.code << 6 | ((unsigned char)text[i] & 0x3f);
+	}
+	if (!is_whole || c.code < smallest[length] || c.code > 0x10ffff ||
+	    (c.code >= 0xd800 && c.code <= 0xdfff))
+		return (struct cli_character){ .code = CLI_NO_CHARACTER + first, .size = 1 };
+	c.is_printable = !is_control(c.code);
+	return c;
+}
+
 size_t cli_make_printable(char *text, size_t size)
 {
 	size_t out = 0;
 
 	for (size_t in = 0; in < size;) {
-		const struct character c = decode_utf8((const unsigned char *)text + in, size - in);
+		const struct cli_character c = cli_first_character(text + in, size - in);
 
-		if (!c.length || is_control(c.code)) {
+		if (c.is_printable) {
+			memmove(text + out, text + in, c.size);
+			out += c.size;
+		} else {
 			text[out++] = '?';
-			in += c.length ? c.length : 1;
-			continue;
 		}
-		memmove(text + out, text + in, c.length);
-		out += c.length;
-		in += c.length;
+		in += c.size;
 	}
 	return out;
 }

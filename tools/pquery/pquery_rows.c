@@ -189,28 +189,38 @@ static int add_to_table(struct rows *r)
 
 /* --- CSV --- */
 
-static void put_quoted(struct rows *r, const char *text, size_t n)
+/* A control character is an escape, as in the CSV of preport; lines and tabs stay. */
+static void put_csv_character(struct rows *r, const char *text, const struct cli_character *c)
 {
-	put_text(r, "\"");
-	for (size_t i = 0; i < n; i++) {
-		put(r, text + i, 1);
-		if (text[i] == '"')
-			put_text(r, "\"");
+	char escape[16];
+
+	if (c->is_printable || *text == '\n' || *text == '\t') {
+		put(r, text, c->size);
+		return;
 	}
-	put_text(r, "\"");
+	snprintf(escape, sizeof(escape), c->code < 0x100 || c->code >= CLI_NO_CHARACTER ?
+		 "\\x%02x" : "\\u%04x", (unsigned int)(c->code % CLI_NO_CHARACTER));
+	put_text(r, escape);
 }
 
 /* NULL is nothing, an empty text is quoted. */
 static void put_csv_text(struct rows *r, const char *text, size_t n)
 {
-	bool is_plain = n > 0;
+	bool is_quoted = !n;
 
 	for (size_t i = 0; i < n; i++)
-		is_plain &= text[i] != '"' && text[i] != ',' && text[i] != '\n' && text[i] != '\r';
-	if (is_plain)
-		put(r, text, n);
-	else
-		put_quoted(r, text, n);
+		is_quoted |= text[i] == '"' || text[i] == ',' || text[i] == '\n';
+	put_text(r, is_quoted ? "\"" : "");
+	while (n) {
+		const struct cli_character c = cli_first_character(text, n);
+
+		put_csv_character(r, text, &c);
+		if (*text == '"')
+			put_text(r, "\"");
+		text += c.size;
+		n -= c.size;
+	}
+	put_text(r, is_quoted ? "\"" : "");
 }
 
 static int add_csv(struct rows *r)
@@ -248,20 +258,22 @@ static void put_csv_heading(struct rows *r)
 
 static void put_json_text(struct rows *r, const char *text, size_t n)
 {
-	char escape[8];
+	char escape[16];
 
 	put_text(r, "\"");
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char c = (unsigned char)text[i];
+	while (n) {
+		const struct cli_character c = cli_first_character(text, n);
 
-		if (c < 0x20 || c == 0x7f) {
-			snprintf(escape, sizeof(escape), "\\u%04x", c);
+		if (!c.is_printable) {
+			snprintf(escape, sizeof(escape), "\\u%04x", c.code < CLI_NO_CHARACTER ?
+				 (unsigned int)c.code : 0xfffd);
 			put_text(r, escape);
-			continue;
+		} else {
+			put_text(r, c.code == '"' || c.code == '\\' ? "\\" : "");
+			put(r, text, c.size);
 		}
-		if (c == '"' || c == '\\')
-			put_text(r, "\\");
-		put(r, text + i, 1);
+		text += c.size;
+		n -= c.size;
 	}
 	put_text(r, "\"");
 }
