@@ -21,8 +21,10 @@ static void put_first_line(struct pp_out *out, const struct pp_counted_event *e)
 	const struct pp_counts *c = &out->p->counts;
 	const double wall = c->first == PD_NO_TIME ? 0 : (double)(c->last - c->first) / NS;
 
-	if (out->o.title)
-		pp_printf(out, "%s   ", out->o.title);
+	if (out->o.title) {
+		pp_put_name(out, pp_bytes(out->o.title), 0);
+		pp_put_text(out, "   ");
+	}
 	pp_printf(out, "%" PRIu64 " sample%s of ", e->samples, pp_plural(e->samples));
 	pp_put_name(out, pp_bytes(e->weigher.name), 0);
 	if (e->weigher.is_time)

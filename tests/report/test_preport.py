@@ -210,7 +210,7 @@ def one_sample_of(name, tmp_path):
     """A recording whose task and file have this name: its path."""
     it = Recording()
     it.comm(1, 10, name, misc=EXEC)
-    it.map(2, 10, 0x1000, 0x1000, "/tmp/" + name)
+    it.map(2, 10, 0x1000, 0x1000, (b"/tmp/" if isinstance(name, bytes) else "/tmp/") + name)
     it.sample(10, 10, 3, 0x1010)
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
@@ -220,12 +220,27 @@ def one_sample_of(name, tmp_path):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_in_their_field(tmp_path, name):
     path = one_sample_of(name, tmp_path)
-    stacks = folded(preport("-f", "folded", path))
+    out = preport("-f", "folded", path)
+    stacks = folded(out)
     assert list(stacks.values()) == [3] and all(len(key) == 2 for key in stacks)
+    assert not any(c in out.decode() for c in "\x1b\u202e\x85\r")
     for format in ("top", "tree"):
         out = preport("-f", format, "--title=t", path).decode()
         assert not any(c in out for c in "\x1b\u202e\x85\r")
         assert not [line for line in out.split("\n") if line.startswith("line")]
+
+
+def test_bytes_that_are_no_text_do_not_reach_stacks(tmp_path):
+    path = one_sample_of(b"\x9b\xe2\x80a\xc3\xa9", tmp_path)
+    assert preport("-f", "folded", path).decode() == "???a\u00e9;[???a\u00e9] 3\n"
+
+
+def test_the_name_of_the_file_is_printable(tmp_path):
+    path = tmp_path / "b\x1b[31mR\u202e.data"
+    one_sample_of("app", tmp_path).rename(path)
+    for options in (("-f", "top"), ("-f", "tree"), ("--base", path)):
+        out = preport(*options, path).decode()
+        assert "b\\x1b[31mR\\u202e.data" in out and not any(c in out for c in "\x1b\u202e")
 
 
 def test_little_memory_keeps_the_sum(tmp_path):
