@@ -76,18 +76,18 @@ static uint32_t find_same(const struct pp_profile *p, const struct pp_weigher *w
 	return PP_NONE;
 }
 
-/* Whether an event is the first wanted clock of the recording: two clocks see the same time. */
-static bool is_first_clock(const struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
+/* Returns the index of the first wanted clock: two clocks see the same time. */
+static size_t find_first_clock(struct pp_profile *p, struct pd_reader *r)
 {
-	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {
-		const struct pd_attr *at = pd_reader_attr(r, i);
+	for (; p->first_clock < pd_reader_nr_attrs(r); p->first_clock++) {
+		const struct pd_attr *a = pd_reader_attr(r, p->first_clock);
 		struct pp_weigher w;
 
-		pp_weigher_init(&w, r, at);
-		if (w.is_time && !w.is_wait && wants_event(p, at))
-			return at == a;
+		pp_weigher_init(&w, r, a);
+		if (w.is_time && !w.is_wait && wants_event(p, a))
+			break;
 	}
-	return false;
+	return p->first_clock;
 }
 
 static uint32_t make_event(struct pp_profile *p, struct pd_reader *r, const struct pd_attr *a)
@@ -108,7 +108,8 @@ static uint32_t make_event(struct pp_profile *p, struct pd_reader *r, const stru
 		return PP_NONE;
 	p->events[event].attr = pd_attr_index(a);
 	p->events[event].is_wanted = is_wanted;
-	p->events[event].is_wall_clock = w.is_time && is_first_clock(p, r, a);
+	p->events[event].is_wall_clock = w.is_time &&
+		find_first_clock(p, r) == pd_attr_index(a);
 	return event;
 }
 

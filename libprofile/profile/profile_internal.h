@@ -111,6 +111,7 @@ struct pp_profile {
 	uint32_t *event_of_attr;	/* PP_NONE: no sample yet, or not wanted */
 	struct pp_counted_event unwanted;	/* the last one that was not */
 	size_t attrs_capacity;
+	size_t first_clock;	/* no attribute before it is a wanted clock */
 	struct pp_thread *threads;
 	size_t nr_threads, threads_capacity;
 	struct pp_index thread_index;
