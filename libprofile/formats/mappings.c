@@ -33,8 +33,9 @@ static uint32_t find_mapping(struct pp_mappings *m, const struct pp_frame *f,
 {
 	const struct pp_mapping key = { .image = f->at.image, .start = f->at.start,
 					.len = f->at.len, .pgoff = f->at.pgoff, .named = named };
-	const uint32_t hash = (uint32_t)pd_hash_mix(pp_index_hash(&m->index, key.pgoff),
-						    key.image);
+	const uint64_t mixed = pd_hash_mix(pp_index_hash(&m->index, key.pgoff), key.image);
+	const uint32_t hash = (uint32_t)pd_hash_mix(mixed, named->kind == PP_KIND_JIT ?
+						    key.start : 0);
 	const uint32_t found = pp_index_find(&m->index, hash, m->items, &key, is_same_mapping);
 	struct pp_mapping *items;
 

@@ -7,25 +7,19 @@
 #include <stdlib.h>
 
 #include "encoding/json.h"
-
-/* One of the format's profiles. */
-struct part {
-	uint32_t track, event;
-	uint64_t weight;
-};
+#include "profile/parts.h"
 
 struct encoding {
 	struct pp_out *out;
-	struct part *parts;
-	size_t nr, capacity;
+	struct pp_parts parts;	/* the heaviest first */
 	uint32_t *frames;	/* of each function: its number + 1, 0: none */
 	uint32_t *stack;	/* of one sample, innermost first */
 	size_t depth, stack_capacity;
 };
 
-static int compare_parts(const void *a, const void *b)
+static int compare_weights(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct pp_part *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
@@ -34,38 +28,15 @@ static int compare_parts(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-static uint64_t value_of(const struct pp_out *out, const struct pp_item *item)
+/* Sorts the parts by what is measured. */
+static void sort_parts(struct encoding *c)
 {
-	return out->o.measure == PP_BY_PERIOD ? item->weight : 1;
-}
+	struct pp_part *parts = c->parts.items;
 
-/* Adds the parts of a track. `sums` are zero, one for each event, and are so after the call. */
-static int add_parts(struct encoding *c, uint32_t track, struct part *sums)
-{
-	const struct pp_profile *p = c->out->p;
-	struct pp_track_reader r = pp_track_read(&p->tracks, &p->tracks.items[track]);
-	struct pp_item item = { 0 };
-	struct part *parts;
-
-	while (pp_track_next(&r, &item)) {
-		const struct pp_place *place = &p->places[item.node];
-
-		if (item.kind != PP_ITEM_SAMPLE || place->is_left_out)
-			continue;
-		sums[place->event].track = track + 1;
-		sums[place->event].weight += value_of(c->out, &item);
-	}
-	parts = pp_memory_grow(&c->out->p->memory, c->parts, &c->capacity, c->nr + p->nr_events,
-			       sizeof(*parts));
-	if (!parts)
-		return -1;
-	c->parts = parts;
-	for (uint32_t i = 0; i < p->nr_events; i++) {
-		if (sums[i].track)
-			c->parts[c->nr++] = (struct part){ track, i, sums[i].weight };
-		sums[i] = (struct part){ 0 };
-	}
-	return 0;
+	for (size_t i = 0; i < c->parts.nr && c->out->o.measure != PP_BY_PERIOD; i++)
+		parts[i].weight = parts[i].samples;
+	if (c->parts.nr)
+		qsort(parts, c->parts.nr, sizeof(*parts), compare_weights);
 }
 
 static bool is_function(const struct pp_named *f)
@@ -114,30 +85,27 @@ static int read_stack(struct encoding *c, uint32_t node)
 }
 
 /* Calls `put` for each run of samples in the same function of the same stack. */
-static int put_runs(struct encoding *c, const struct part *part,
+static int put_runs(struct encoding *c, const struct pp_part *part,
 		    int (*put)(struct encoding *, uint32_t node, uint64_t weight, bool is_first))
 {
 	const struct pp_profile *p = c->out->p;
-	struct pp_track_reader r = pp_track_read(&p->tracks, &p->tracks.items[part->track]);
+	struct pp_part_reader r = pp_part_read(&c->parts, part);
 	struct pp_item item = { 0 };
 	uint32_t node = PP_NONE;
 	uint64_t weight = 0;
 	bool is_first = true;
 
-	while (pp_track_next(&r, &item)) {
-		const struct pp_place *place = &p->places[item.node];
+	while (pp_part_next(&r, &item)) {
+		const uint32_t at = p->places[item.node].node;
 
-		if (item.kind != PP_ITEM_SAMPLE || place->is_left_out ||
-		    place->event != part->event)
-			continue;
-		if (node != PP_NONE && node != place->node) {
+		if (node != PP_NONE && node != at) {
 			if (put(c, node, weight, is_first))
 				return -1;
 			is_first = false;
 			weight = 0;
 		}
-		node = place->node;
-		weight += value_of(c->out, &item);
+		node = at;
+		weight += c->out->o.measure == PP_BY_PERIOD ? item.weight : 1;
 	}
 	return node == PP_NONE ? 0 : put(c, node, weight, is_first);
 }
@@ -165,7 +133,7 @@ static int put_weight(struct encoding *c, uint32_t node, uint64_t weight, bool i
 	return 0;
 }
 
-static int put_part(struct encoding *c, const struct part *part)
+static int put_part(struct encoding *c, const struct pp_part *part)
 {
 	const struct pp_profile *p = c->out->p;
 	const struct pp_track *t = &p->tracks.items[part->track];
@@ -196,9 +164,9 @@ static int put_profile(struct encoding *c)
 	pp_put_text(c->out, ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[");
 	put_frames(c);
 	pp_put_text(c->out, "]},\n\"profiles\":[");
-	for (size_t i = 0; i < c->nr; i++) {
+	for (size_t i = 0; i < c->parts.nr; i++) {
 		pp_put_text(c->out, i ? ",\n" : "\n");
-		if (put_part(c, &c->parts[i]))
+		if (put_part(c, &c->parts.items[i]))
 			return -1;
 	}
 	pp_put_text(c->out, "]}\n");
@@ -210,22 +178,15 @@ int pp_write_speedscope(struct pp_out *out)
 	struct pp_profile *p = out->p;
 	struct pp_memory *m = &p->memory;
 	struct encoding c = { .out = out };
-	struct part *sums = pp_memory_zeroed(m, p->nr_events, sizeof(*sums));
 	int ret = -1;
 
 	c.frames = pp_memory_zeroed(m, p->nr_functions, sizeof(*c.frames));
-	if (sums && c.frames)
-		ret = 0;
-	for (uint32_t i = 0; !ret && i < p->tracks.nr; i++)
-		ret = add_parts(&c, i, sums);
-	if (!ret) {
-		if (c.nr)
-			qsort(c.parts, c.nr, sizeof(*c.parts), compare_parts);
+	if (c.frames && !pp_parts_make(&c.parts, p)) {
+		sort_parts(&c);
 		ret = put_profile(&c);
 	}
-	pp_memory_free(m, sums, p->nr_events, sizeof(*sums));
+	pp_parts_free(&c.parts);
 	pp_memory_free(m, c.frames, p->nr_functions, sizeof(*c.frames));
-	pp_memory_free(m, c.parts, c.capacity, sizeof(*c.parts));
 	pp_memory_free(m, c.stack, c.stack_capacity, sizeof(*c.stack));
 	return ret;
 }

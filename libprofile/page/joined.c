@@ -161,7 +161,6 @@ static int add_profile(struct joining *g, size_t event, uint32_t *places)
 	if (!g->numbers)
 		return -1;
 	memset(g->numbers, 0xff, nr * sizeof(*g->numbers));
-	memset(places, 0xff, g->p->nr_merged * sizeof(*places));
 	ret = add_nodes(g, event, places);
 	pp_memory_free(m, g->numbers, nr, sizeof(*g->numbers));
 	return ret;
@@ -205,10 +204,6 @@ int pp_join(struct pp_joined *j, struct pp_profile *p, size_t event, struct pp_p
 {
 	struct joining g = { .j = j, .newer = p, .p = p, .is_compared = base };
 
-	j->places = pp_memory_zeroed(&p->memory, p->nr_merged, sizeof(*j->places));
-	if (!j->places)
-		return -1;
-	j->nr_places = p->nr_merged;
 	if (add_profile(&g, event, j->places))
 		return -1;
 	if (base && add_base(&g, base, base_event))
@@ -223,7 +218,6 @@ void pp_joined_free(struct pp_joined *j, struct pp_memory *m)
 	pp_memory_free(m, j->next, j->tree.nr, sizeof(*j->next));
 	pp_memory_free(m, j->before, j->before_capacity, sizeof(*j->before));
 	pp_memory_free(m, j->functions, j->functions_capacity, sizeof(*j->functions));
-	pp_memory_free(m, j->places, j->nr_places, sizeof(*j->places));
 	pp_index_free(&j->index, m);
 	pp_tree_free(&j->tree, m);
 }

@@ -18,7 +18,7 @@ struct pp_before {
 	uint64_t weight, samples;
 };
 
-/* Must be zero-initialized. */
+/* Must be zero-initialized, but for `places`. */
 struct pp_joined {
 	struct pp_tree tree;		/* frames are numbers of functions */
 	struct pp_before *before;	/* of each node; NULL: there is no older recording */
@@ -27,11 +27,11 @@ struct pp_joined {
 	size_t nr_functions, functions_capacity;
 	struct pp_index index;
 	uint32_t *first_child, *next;	/* of each node; PP_NONE: none */
-	uint32_t *places;	/* the node of each of the newer profile's, or PP_NONE */
-	size_t nr_places;
+	uint32_t *places;	/* borrowed, room for all merged nodes of the newer profile: the
+				 * node of each of the event's; events can share it */
 };
 
-/* Fills in a zeroed *j. `base` may be NULL. Returns 0, or -1 without memory; pp_joined_free() is
+/* Fills in *j. `base` may be NULL. Returns 0, or -1 without memory; pp_joined_free() is
  * due in any case. */
 int pp_join(struct pp_joined *j, struct pp_profile *p, size_t event, struct pp_profile *base,
 	    size_t base_event);

@@ -27,6 +27,8 @@ struct page {
 	struct pp_packing packing;
 	struct page_event *events;	/* the one that is shown first, then the others */
 	size_t nr_events, room;
+	struct pp_parts parts;
+	uint32_t *places;	/* of all events: see joined.h */
 	uint32_t *functions;	/* of each function: its number in the page, PP_NONE: not there */
 	size_t functions_room;
 	uint32_t nr_functions;
@@ -259,8 +261,9 @@ static int join_event(struct page *page, size_t event)
 	struct page_event *e = &page->events[page->nr_events++];
 
 	e->event = event;
-	if (pp_join(&e->joined, p, event, base, base ? pp_main_event(base) : 0) ||
-	    pp_page_times_init(&e->times, p, event))
+	e->joined.places = page->places;
+	pp_page_times_init(&e->times, &page->parts, event);
+	if (pp_join(&e->joined, p, event, base, base ? pp_main_event(base) : 0))
 		return -1;
 	e->order = pp_memory_zeroed(&p->memory, e->joined.tree.nr, sizeof(*e->order));
 	e->times.j = &e->joined;
@@ -289,7 +292,8 @@ static int join_events(struct page *page)
 
 	page->room = out->o.base ? 1 : p->nr_events;
 	page->events = pp_memory_zeroed(&p->memory, page->room, sizeof(*page->events));
-	if (!page->events)
+	page->places = pp_memory_zeroed(&p->memory, p->nr_merged, sizeof(*page->places));
+	if (!page->events || !page->places || pp_parts_make(&page->parts, p))
 		return -1;
 	ret = join_event(page, out->o.event);
 	for (size_t i = 0; !ret && !out->o.base && i < p->nr_events; i++)
@@ -315,9 +319,10 @@ static void free_page(struct page *page)
 		struct page_event *e = &page->events[i];
 
 		pp_memory_free(m, e->order, e->joined.tree.nr, sizeof(*e->order));
-		pp_page_times_free(&e->times);
 		pp_joined_free(&e->joined, m);
 	}
+	pp_parts_free(&page->parts);
+	pp_memory_free(m, page->places, page->out->p->nr_merged, sizeof(*page->places));
 	pp_memory_free(m, page->events, page->room, sizeof(*page->events));
 	pp_memory_free(m, page->functions, page->functions_room, sizeof(*page->functions));
 	pp_packing_free(&page->packing);
