@@ -32,6 +32,16 @@ void pp_proto_bytes(struct pp_proto *c, struct pp_message *m, const void *data, 
 	m->size += size;
 }
 
+void pp_proto_zeros(struct pp_proto *c, struct pp_message *m, size_t nr)
+{
+	uint8_t *to = nr ? make_room(c, m, nr) : NULL;
+
+	if (!to)
+		return;
+	memset(to, 0, nr);
+	m->size += nr;
+}
+
 void pp_proto_varint(struct pp_proto *c, struct pp_message *m, uint64_t n)
 {
 	uint8_t *to = make_room(c, m, PP_VARINT_MOST);

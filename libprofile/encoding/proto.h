@@ -19,6 +19,8 @@ struct pp_proto {
 
 void pp_proto_bytes(struct pp_proto *c, struct pp_message *m, const void *data, size_t size);
 void pp_proto_varint(struct pp_proto *c, struct pp_message *m, uint64_t n);
+/* So many varints of 0. */
+void pp_proto_zeros(struct pp_proto *c, struct pp_message *m, size_t nr);
 
 /* A number; 0 is left out, as it is what readers assume. */
 void pp_proto_number(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n);

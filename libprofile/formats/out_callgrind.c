@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "encoding/out.h"
+#include "profile/event_names.h"
 
 /* A line of the file. */
 struct cost {
@@ -28,6 +29,7 @@ struct graph {
 	struct pp_index index;
 	uint64_t *values;
 	size_t values_capacity;
+	bool *are_repeated;	/* names of events */
 	uint8_t *is_named;	/* strings and functions whose name was written */
 };
 
@@ -189,17 +191,13 @@ static void put_costs(struct graph *g)
 /* Identifiers, each once. */
 static void put_event_name(struct graph *g, size_t event)
 {
-	const struct pp_counted_event *events = g->out->p->events;
-	const char *name = events[event].weigher.name;
+	const char *name = g->out->p->events[event].weigher.name;
 
 	pp_put_text(g->out, isalpha((unsigned char)*name) ? " " : " e_");
 	for (const char *c = name; *c; c++)
 		pp_put(g->out, isalnum((unsigned char)*c) ? c : "_", 1);
-	for (size_t i = 0; i < event; i++)
-		if (strcmp(events[i].weigher.name, name) == 0) {
-			pp_printf(g->out, "_%zu", event + 1);
-			break;
-		}
+	if (g->are_repeated[event])
+		pp_printf(g->out, "_%zu", event + 1);
 }
 
 static void put_head(struct graph *g)
@@ -227,8 +225,9 @@ int pp_write_callgrind(struct pp_out *out)
 	int ret = 0;
 
 	g.is_named = pp_memory_zeroed(g.memory, nr_names, 1);
-	if (!g.is_named)
-		return -1;
+	g.are_repeated = pp_find_repeated_names(p);
+	if (!g.is_named || !g.are_repeated)
+		ret = -1;
 	for (uint32_t i = 0; i < p->tree.nr && !ret; i++)
 		if (p->tree.nodes[i].samples && !p->places[i].is_left_out)
 			ret = add_stack(&g, i);
@@ -239,6 +238,7 @@ int pp_write_callgrind(struct pp_out *out)
 		put_costs(&g);
 	}
 	pp_memory_free(g.memory, g.is_named, nr_names, 1);
+	pp_memory_free(g.memory, g.are_repeated, p->nr_events, sizeof(*g.are_repeated));
 	pp_memory_free(g.memory, g.costs, g.capacity, sizeof(*g.costs));
 	pp_memory_free(g.memory, g.values, g.values_capacity, sizeof(*g.values));
 	pp_index_free(&g.index, g.memory);

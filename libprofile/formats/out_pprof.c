@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/event_names.h"
 #include "profile/groups.h"
 #include "formats/mappings.h"
 #include "encoding/out.h"
@@ -43,6 +44,11 @@ struct encoding {
 	size_t mappings_before;		/* of the other profile */
 	uint32_t *functions;		/* of each function: its id, 0: not used */
 	uint32_t nr_functions;
+	uint32_t *columns;		/* of each event of `p`: its number, PP_NONE: none */
+	uint32_t *newer_columns;	/* the same of `out` */
+	size_t nr_columns;
+	size_t clock;			/* the first event of them that is a clock */
+	bool *are_repeated;		/* names of these events */
 };
 
 static uint32_t string_of(struct encoding *c, struct pd_bytes text)
@@ -202,31 +208,53 @@ static bool is_base(const struct encoding *c)
 	return c->p != c->out->p;
 }
 
-/* Returns the event of the newer recording that one of c->p is compared with: that of the same
- * name, the main one with the main one. SIZE_MAX: there is none. */
-static size_t column_of(const struct encoding *c, size_t event)
+static bool is_called(const struct pp_profile *p, size_t event, const char *name)
+{
+	return event < p->nr_events && pp_is_column(p, event) &&
+	       strcmp(p->events[event].weigher.name, name) == 0;
+}
+
+/* Returns the column of the newer recording with which an event of the older one is compared: that
+ * of the same name, best in the same place, the main one with the main one. */
+static uint32_t find_column(const struct encoding *c, size_t event)
 {
 	const struct pp_profile *newer = c->out->p;
 	const char *name = c->p->events[event].weigher.name;
 
-	if (!is_base(c))
-		return event;
+	if (is_called(newer, event, name))
+		return c->newer_columns[event];
 	for (size_t i = 0; i < newer->nr_events; i++)
-		if (pp_is_column(newer, i) && strcmp(newer->events[i].weigher.name, name) == 0)
-			return i;
-	return event == pp_main_event(c->p) ? c->out->o.event : SIZE_MAX;
+		if (is_called(newer, i, name))
+			return c->newer_columns[i];
+	return event == pp_main_event(c->p) ? c->newer_columns[c->out->o.event] : PP_NONE;
 }
 
-static void put_values(struct encoding *c, size_t column, uint64_t samples, uint64_t weight)
+/* Numbers the events of the newer recording. Returns 0, or -1 without memory. */
+static int make_columns(struct encoding *c)
+{
+	struct pp_profile *p = c->out->p;
+
+	c->newer_columns = pp_memory_zeroed(&p->memory, p->nr_events, sizeof(*c->newer_columns));
+	c->are_repeated = pp_find_repeated_names(p);
+	if (!c->newer_columns || !c->are_repeated)
+		return -1;
+	c->clock = SIZE_MAX;
+	for (size_t i = 0; i < p->nr_events; i++) {
+		c->newer_columns[i] = pp_is_column(p, i) ? (uint32_t)c->nr_columns++ : PP_NONE;
+		if (c->clock == SIZE_MAX && pp_is_column(p, i) && p->events[i].weigher.is_time)
+			c->clock = i;
+	}
+	return 0;
+}
+
+static void put_values(struct encoding *c, uint32_t column, uint64_t samples, uint64_t weight)
 {
 	const uint64_t sign = is_base(c) ? UINT64_MAX : 1;
 
-	for (size_t i = 0; i < c->out->p->nr_events; i++) {
-		if (!pp_is_column(c->out->p, i))
-			continue;
-		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * samples : 0);
-		pp_proto_varint(&c->proto, &c->packed, i == column ? sign * weight : 0);
-	}
+	pp_proto_zeros(&c->proto, &c->packed, 2 * (size_t)column);
+	pp_proto_varint(&c->proto, &c->packed, sign * samples);
+	pp_proto_varint(&c->proto, &c->packed, sign * weight);
+	pp_proto_zeros(&c->proto, &c->packed, 2 * (c->nr_columns - 1 - column));
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_VALUE, &c->packed);
 }
 
@@ -248,9 +276,9 @@ static void put_sample(struct encoding *c, uint32_t stack, uint64_t samples, uin
 {
 	const struct pp_profile *p = c->p;
 	const struct pp_node *nodes = p->tree.nodes;
-	const size_t column = column_of(c, p->places[stack].event);
+	const uint32_t column = c->columns[p->places[stack].event];
 
-	if (column == SIZE_MAX || p->places[stack].is_left_out)
+	if (column == PP_NONE || p->places[stack].is_left_out)
 		return;
 	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent) {
 		const uint32_t id = pp_location_of(&c->mappings, nodes[at].frame);
@@ -302,45 +330,40 @@ static void put_type(struct encoding *c, unsigned int field, const char *name, c
 	end_inner(c, field);
 }
 
-/* Returns whether there is more than one event. */
-static bool has_columns(const struct pp_profile *p)
+/* Writes the name of an event as that of columns: readers drop all that have the same one. */
+static void name_event(const struct encoding *c, size_t event, const char *suffix, char *text,
+		       size_t size)
 {
-	size_t nr = 0;
+	const char *name = c->out->p->events[event].weigher.name;
 
-	for (size_t i = 0; i < p->nr_events; i++)
-		nr += pp_is_column(p, i);
-	return nr > 1;
+	if (c->are_repeated[event])
+		snprintf(text, size, "%s_%zu%s", name, event + 1, suffix);
+	else
+		snprintf(text, size, "%s%s", name, suffix);
 }
 
 /* Writes the name of an event's column to `text`. The first clock is what others call a CPU
  * profile. */
-static const char *name_column(const struct pp_profile *p, size_t event, char *text, size_t size)
+static const char *name_column(const struct encoding *c, size_t event, char *text, size_t size)
 {
-	const struct pp_weigher *w = &p->events[event].weigher;
-	bool is_first = w->is_time;
-
-	for (size_t i = 0; i < event; i++)
-		is_first &= !pp_is_column(p, i) || !p->events[i].weigher.is_time;
-	if (is_first)
+	if (event == c->clock)
 		return "cpu";
-	snprintf(text, size, has_columns(p) ? "%s_event" : "%s", w->name);
+	name_event(c, event, c->nr_columns > 1 ? "_event" : "", text, size);
 	return text;
 }
 
 static void put_types(struct encoding *c)
 {
 	const struct pp_profile *p = c->out->p;
-	char text[sizeof(p->events->weigher.name) + 8];
+	char text[sizeof(p->events->weigher.name) + 32];
 
 	for (size_t i = 0; i < p->nr_events; i++) {
-		const struct pp_weigher *w = &p->events[i].weigher;
-
 		if (!pp_is_column(p, i))
 			continue;
-		snprintf(text, sizeof(text), "%s_sample", w->name);
-		put_type(c, PROFILE_SAMPLE_TYPE, has_columns(p) ? text : "samples", "count");
-		put_type(c, PROFILE_SAMPLE_TYPE, name_column(p, i, text, sizeof(text)),
-			 w->is_time ? "nanoseconds" : "count");
+		name_event(c, i, "_sample", text, sizeof(text));
+		put_type(c, PROFILE_SAMPLE_TYPE, c->nr_columns > 1 ? text : "samples", "count");
+		put_type(c, PROFILE_SAMPLE_TYPE, name_column(c, i, text, sizeof(text)),
+			 p->events[i].weigher.is_time ? "nanoseconds" : "count");
 	}
 }
 
@@ -376,8 +399,8 @@ static void put_head(struct encoding *c)
 	const struct pp_profile *p = c->out->p;
 	const size_t event = c->out->o.event;
 	const struct pp_weigher *w = &p->events[event].weigher;
-	char text[sizeof(w->name) + 8];
-	const char *name = name_column(p, event, text, sizeof(text));
+	char text[sizeof(w->name) + 32];
+	const char *name = name_column(c, event, text, sizeof(text));
 
 	if (p->counts.first != PD_NO_TIME)
 		pp_proto_number(&c->proto, &c->file, PROFILE_DURATION,
@@ -407,16 +430,22 @@ static void put_parts(struct encoding *c)
 static void encode_parts(struct encoding *c, struct pp_profile *p)
 {
 	struct pp_memory *m = c->proto.memory;
-	const int failed = pp_mappings_start(&c->mappings, p);
+	int failed = pp_mappings_start(&c->mappings, p);
 
 	c->p = p;
 	c->functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c->functions));
-	if (!failed && c->functions)
+	c->columns = pp_memory_zeroed(m, p->nr_events, sizeof(*c->columns));
+	if (!c->functions || !c->columns)
+		failed = -1;
+	for (size_t i = 0; !failed && i < p->nr_events; i++)
+		c->columns[i] = is_base(c) ? find_column(c, i) : c->newer_columns[i];
+	if (!failed)
 		put_parts(c);
-	if (failed || !c->functions || c->mappings.failed)
+	if (failed || c->mappings.failed)
 		c->proto.failed = -1;
 	pp_mappings_end(&c->mappings);
 	pp_memory_free(m, c->functions, p->nr_functions, sizeof(*c->functions));
+	pp_memory_free(m, c->columns, p->nr_events, sizeof(*c->columns));
 }
 
 static void encode_profile(struct encoding *c)
@@ -437,8 +466,13 @@ int pp_write_pprof(struct pp_out *out)
 	struct pp_memory *m = &out->p->memory;
 	struct encoding c = { .out = out, .p = out->p, .proto.memory = m, .mappings.memory = m };
 
-	encode_profile(&c);
+	if (make_columns(&c))
+		c.proto.failed = -1;
+	else
+		encode_profile(&c);
 	put_fields(&c);
+	pp_memory_free(m, c.newer_columns, out->p->nr_events, sizeof(*c.newer_columns));
+	pp_memory_free(m, c.are_repeated, out->p->nr_events, sizeof(*c.are_repeated));
 	pp_proto_free(&c.proto, &c.file);
 	pp_proto_free(&c.proto, &c.inner);
 	pp_proto_free(&c.proto, &c.packed);

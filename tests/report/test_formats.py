@@ -6,8 +6,9 @@ import re
 import pytest
 
 from conftest import corpus_files, fixture_files
-from known_recording import ANSWER, CLOCK, EXEC, FAULTS, Recording, recording  # noqa: F401
-from perfdata.sample import sample_id
+from known_recording import ANSWER, CLOCK, EXEC, FAULTS, USER, Recording, recording  # noqa: F401
+from perfdata.container import File
+from perfdata.sample import sample, sample_id
 from perfdata import records as r
 from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_table, page,
                       preport, speedscope, svg)
@@ -61,6 +62,29 @@ def test_callgrind_has_all_events_and_counts_recursion_once(recording, tmp_path)
     calls = {(caller[1][0], callee[1][0]): costs for (caller, callee), costs in got.calls.items()}
     assert calls == {("[app]", "[libx.so.1]"): [157, 0], ("[app]", "[app]"): [40, 0],
                      ("[libx.so.1]", "[[kernel.kallsyms]]"): [7, 0]}
+
+
+def test_events_of_the_same_name_are_columns(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    for which in (1, 2, 3):
+        it.records += [sample(CLOCK if which < 3 else FAULTS, misc=USER, pid=10, tid=10, time=10,
+                              ip=0x1010, cpu=0, identifier=which, callchain=[],
+                              **({"period": 10 * which} if which < 3 else {}))]
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1]), (CLOCK, [2]), (FAULTS, [3])],
+                          records=it.records).build())
+    profile = Pprof(preport("-f", "pprof", path))
+    assert [name for name, _ in profile.types] == [
+        "cpu-clock_sample", "cpu", "cpu-clock_2_sample", "cpu-clock_2_event",
+        "page-faults:HG_sample", "page-faults:HG_event"]
+    assert sorted(values for *_, values in profile.samples) == [
+        [0, 0, 0, 0, 1, 3], [0, 0, 1, 20, 0, 0], [1, 10, 0, 0, 0, 0]]
+    assert Callgrind(preport("-f", "callgrind", path)).events == [
+        "cpu_clock", "cpu_clock_2", "page_faults_HG"]
+    it = Pprof(preport("-f", "pprof", "--base", path, path))
+    assert [sum(n - 2**64 if n >= 2**63 else n for n in column)
+            for column in zip(*(values for *_, values in it.samples))] == [0] * 6
 
 
 # --- svg ------------------------------------------------------------------------------------------

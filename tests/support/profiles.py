@@ -198,6 +198,7 @@ class Pprof:
         self.strings = [value.decode() for value in top[6]]
         assert self.strings[0] == "" and len(set(self.strings)) == len(self.strings)
         self.types = [(self._text(row, 1), self._text(row, 2)) for row in top[1]]
+        assert len({name for name, _ in self.types}) == len(self.types)     # pprof drops the others
         self.comments = [self.strings[i] for i in top.get(13, [])]
         self.mappings, self.locations, self.functions = (self._table(top, field)
                                                          for field in (3, 4, 5))
