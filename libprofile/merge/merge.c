@@ -294,6 +294,43 @@ static int merge_node(struct merge *g, size_t i)
 	return 0;
 }
 
+/* Returns whether samples at a place are below no function, and nothing that stands for one. */
+static bool has_no_function(const struct pp_profile *p, const struct pp_place *at)
+{
+	const struct pp_node *node = &p->shape.nodes[at->node];
+
+	return at->leaf == PP_NONE && !pp_is_in_stack(p->functions[node->frame].kind);
+}
+
+/* Samples without an address are in a function, too: "[unknown]". Returns 0, or -1 without
+ * memory. */
+static int name_nowhere(struct merge *g)
+{
+	struct pp_profile *p = g->p;
+	const struct pp_named named = {
+		.name = add_text(g, "[unknown]"), .image = add_text(g, ""), .file = PP_NONE,
+		.image_index = PD_NO_IMAGE, .kind = PP_KIND_UNKNOWN,
+		.why = UINT8_MAX };	/* it was not looked for */
+
+	for (size_t i = 0; i < p->tree.nr; i++) {
+		const uint32_t node = pp_node_in_time(p, i), from = p->places[node].node;
+		const struct pp_node *n = &p->tree.nodes[node];
+		uint32_t function;
+
+		if (!n->samples || p->places[node].is_left_out ||
+		    !has_no_function(p, &p->places[node]))
+			continue;
+		function = add_function(g, &named);
+		if (function == PP_NONE || step_down(g, &p->places[node], function))
+			return -1;
+		p->shape.nodes[from].weight -= n->weight;
+		p->shape.nodes[from].samples -= n->samples;
+		p->shape.nodes[p->places[node].node].weight += n->weight;
+		p->shape.nodes[p->places[node].node].samples += n->samples;
+	}
+	return 0;
+}
+
 static int join_small(struct merge *g)
 {
 	const struct pp_named small = {
@@ -328,6 +365,8 @@ static int merge_all(struct merge *g)
 	for (size_t i = 0; i < nr_nodes; i++)
 		if (merge_node(g, pp_node_in_time(p, i)))
 			return -1;
+	if (name_nowhere(g))
+		return -1;
 	if (g->shape.direction == PP_FROM_LEAF && pp_turn(p, g->shape.max_depth))
 		return -1;
 	if (g->shape.min_percent > 0 && join_small(g))

@@ -48,7 +48,7 @@ static void put_shares(struct pp_out *out, const struct pp_counted_event *e)
 					     "unknown" };
 	const struct pp_profile *p = out->p;
 	const uint64_t all = e->weight - e->idle_weight;
-	uint64_t kinds[PP_KIND_CUT + 1] = { 0 }, named = 0;
+	uint64_t kinds[PP_KIND_CUT + 1] = { 0 }, named = 0, shown = 0;
 
 	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i)) {
 		const struct pp_named *f = &p->functions[p->merged[i].function];
@@ -57,10 +57,12 @@ static void put_shares(struct pp_out *out, const struct pp_counted_event *e)
 		if (f->kind <= PP_KIND_UNKNOWN && f->why == PD_WHY_FOUND)
 			named += pp_weight_in(p, i);
 	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		if (kinds[i])
 			pp_printf(out, "%s %.1f %%  ", words[i], percent(kinds[i], all));
-	pp_printf(out, "·  names: %.0f %%", percent(named, all));
+		shown += kinds[i];
+	}
+	pp_printf(out, "%snames: %.0f %%", shown ? "·  " : "", percent(named, all));
 	if (p->counts.chains)
 		pp_printf(out, "  ·  stacks: %.1f %% cut",
 			  percent(p->counts.cut + p->counts.copies_cut, p->counts.chains));

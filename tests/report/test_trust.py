@@ -1,4 +1,5 @@
 """The summary's lines: whether a profile can be trusted."""
+import json
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
-from profiles import folded, page, preport, text
+from profiles import folded, page, preport, table, text
 
 CAPTURES = [file for file in fixture_files() if not file.is_directory]
 READ = attr("IP|TID|TIME|READ|CALLCHAIN|IDENTIFIER", type=1, config=0, sample_period=1000,
@@ -167,6 +168,30 @@ def test_samples_without_an_address(report):
     it.records.append(sample(without, misc=USER, pid=10, tid=10, time=20, period=1, identifier=2))
     out = report(it, attrs=[(with_ip, [1]), (without, [2])])
     assert re.search(r"^25\.0 % of the samples have no address, so no function: ", out, re.M)
+
+
+def test_samples_without_an_address_have_a_row(tmp_path):
+    """Beside stacks of the same thread."""
+    event = attr("TID|TIME|PERIOD|IDENTIFIER|CALLCHAIN", type=1, config=0, sample_period=1000)
+    it = Recording()
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.records += [sample(event, misc=USER, pid=10, tid=10, time=10 + i, period=1, identifier=1,
+                          callchain=[CONTEXT_USER, 0x1010] if i == 3 else []) for i in range(5)]
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(event, [1])], records=it.records).build())
+    want = {"[unknown]": (4, 4), "[app]": (1, 1)}
+    for sort in ([], ["--sort", "comm,sym"]):
+        assert {name: (self, total) for name, self, total in rows_of(path, *sort)} == want
+    assert table(preport(path)) == {"[unknown]": (80, 80, 4), "[app]": (20, 20, 1)}
+    for direction in ([], ["--callers"]):
+        assert text(folded(preport("-f", "folded", *direction, path))) == {
+            ":10;[app]": 1, ":10;[unknown]": 4}
+    assert "unknown 80.0 %  ·  names: 0 %" in preport(path).decode()
+
+
+def rows_of(path, *options):
+    return [(row["function"], row["self"], row["total"])
+            for row in json.loads(preport("-f", "json", *options, path))["rows"]]
 
 
 @pytest.mark.parametrize("lone, is_told", [(3, False), (4, True)])
