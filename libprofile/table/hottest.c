@@ -13,12 +13,28 @@ enum {
 	MOST = 1024,
 };
 
+/* Smaller shares are of too little to be called hot: perf's limit for call graphs, and where a
+ * function's time is spread over many callees. */
+#define LEAST_OF_ALL 0.005
+#define LEAST_OF_CALLER 0.25
+
 /* A function, perhaps several times in a row. */
 struct step {
 	uint32_t node, times;
 };
 
-static size_t find_path(const struct pp_out *out, struct step *steps)
+/* Returns whether the path ends at a function: the heaviest one that it calls has little. */
+static bool is_end(const struct pp_out *out, uint32_t function, uint32_t callee, uint64_t all)
+{
+	const struct pp_merged *nodes = out->p->merged;
+	const double total = (double)pp_total(&nodes[callee], out->o.measure);
+
+	return pp_is_in_stack(out->p->functions[nodes[function].function].kind) &&
+	       (total < LEAST_OF_ALL * (double)all ||
+		total < LEAST_OF_CALLER * (double)pp_total(&nodes[function], out->o.measure));
+}
+
+static size_t find_path(const struct pp_out *out, struct step *steps, uint64_t all)
 {
 	const struct pp_merged *nodes = out->p->merged;
 	uint32_t at = out->p->events[out->o.event].merged;
@@ -26,9 +42,11 @@ static size_t find_path(const struct pp_out *out, struct step *steps)
 
 	for (;;) {
 		const uint64_t self = pp_self(&nodes[at], out->o.measure);
+		const uint32_t caller = at;
 
 		at = nodes[at].first_child;
-		if (at == PP_NONE || self >= pp_total(&nodes[at], out->o.measure))
+		if (at == PP_NONE || self >= pp_total(&nodes[at], out->o.measure) ||
+		    is_end(out, caller, at, all))
 			return nr;
 		if (nr && nodes[steps[nr - 1].node].function == nodes[at].function)
 			steps[nr - 1].times++;
@@ -56,7 +74,7 @@ static void put_step(struct pp_out *out, const struct step *s, uint64_t all, cha
 void pp_put_hottest_path(struct pp_out *out, uint64_t all)
 {
 	struct step steps[MOST];
-	const size_t nr = find_path(out, steps);
+	const size_t nr = find_path(out, steps, all);
 	char shown[16] = "";	/* the last share: the same one is not written again */
 
 	pp_put_text(out, "hottest path");

@@ -1,4 +1,5 @@
 """Stacks from the leaf, cut stacks, suffixes, and the view with which pictures begin."""
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -304,3 +305,37 @@ def test_a_long_hottest_path_shows_its_ends(depth, want, tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
     assert hottest_path(path, "--addrs") == want
+
+
+@pytest.mark.parametrize("callees, want", [
+    ((25, 25, 25, 25), "100 % app › [app] › 25 % [lib0.so] › [deep.so]"),
+    ((24, 24, 24, 24, 4), "100 % app › [app]"),
+    ((6, 5), "100 % app › [app] › 55 % [lib0.so] › [deep.so]")])
+def test_the_hottest_path_ends_where_it_splits_up(callees, want, tmp_path):
+    """Each callee calls another, so that the path could go on."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.map(3, 10, 0x2000, 0x1000, "/lib/deep.so")
+    for i, weight in enumerate(callees):
+        it.map(4 + i, 10, 0x10000 * (1 + i), 0x1000, f"/lib/lib{i}.so")
+        it.sample(20 + i, 10, weight, 0x2010, 0x10000 * (1 + i), 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert hottest_path(path) == want
+
+
+def test_the_hottest_path_ends_before_functions_of_nothing(tmp_path):
+    """Each function has four callees that are alike: at the fifth level of 0.4 % each."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    for leaf in itertools.product(range(4), repeat=4):
+        at = [0x1000]
+        for digit in leaf:
+            at.append(0x1000 + 4 * (at[-1] - 0x1000) + 1 + digit)
+        it.sample(10, 10, 1, *reversed(at))
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert hottest_path(path, "--addrs") == (
+        "100 % app › [app+0x0] › 25 % [app+0x1] › 6 % [app+0x5] › 2 % [app+0x15]")
