@@ -139,6 +139,22 @@ static void put_json_row(struct pp_out *out, const struct pp_rows *rows, const s
 		  r->self, r->total, r->line->self_samples);
 }
 
+/* Names of the events that have no rows. */
+static void put_other_events(struct pp_out *out)
+{
+	const struct pp_profile *p = out->p;
+	bool is_first = true;
+
+	for (size_t i = 0; i < p->nr_events; i++) {
+		if (i == out->o.event || !pp_is_column(p, i))
+			continue;
+		pp_put_text(out, is_first ? ",\"other_events\":[" : ",");
+		pp_json_text(out, p->events[i].weigher.name);
+		is_first = false;
+	}
+	pp_put_text(out, is_first ? "" : "]");
+}
+
 static void put_json(struct pp_out *out, const struct pp_rows *rows)
 {
 	const struct pp_profile *p = out->p;
@@ -148,8 +164,11 @@ static void put_json(struct pp_out *out, const struct pp_rows *rows)
 
 	pp_put_text(out, "{\"event\":");
 	pp_json_text(out, e->weigher.name);
-	pp_printf(out, ",\"unit\":\"%s\",\"total\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"rows\":[",
+	pp_printf(out, ",\"unit\":\"%s\",\"total\":%" PRIu64 ",\"samples\":%" PRIu64,
 		  is_time ? "ns" : "count", pp_total(root, out->o.measure), root->total_samples);
+	if (!pp_keys_have_event(out->o.keys))
+		put_other_events(out);
+	pp_put_text(out, ",\"rows\":[");
 	for (size_t i = 0; i < rows->lines.nr; i++) {
 		pp_put_text(out, i ? ",\n{" : "\n{");
 		put_json_row(out, rows, &rows->items[i]);

@@ -1,11 +1,16 @@
 """The lines after a file was written, and the progress before that: on a terminal."""
+import json
 import re
 import shlex
 import subprocess
 
 import pytest
 
+from conftest import TIMEOUT, TOOLS
 from known_recording import recording  # noqa: F401
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample
 from test_viewer import on_terminal
 
 
@@ -28,7 +33,7 @@ def test_the_line_says_what_is_in_the_file(recording, tmp_path):
     ("x.trace.json.gz", "https://ui.perfetto.dev")])
 def test_the_line_that_opens_the_file(recording, tmp_path, name, opens):
     status, said = on_terminal("-o", tmp_path / name, recording)
-    lines = said.splitlines()
+    lines = [line for line in said.splitlines() if "samples of cpu-clock; -e" not in line]
     assert status == 0 and re.fullmatch(
         r"preport: wrote \S+ \([\d.]+ k?B?(bytes)?, (\d+ frames, )?\d samples; \d lost\)",
         lines[0])
@@ -106,3 +111,50 @@ def test_no_progress_of_short_work_or_beside_the_text(tmp_path, clock):
     path = large(tmp_path / "perf.data")
     assert "\r" not in on_terminal("-f", "folded", "-o", tmp_path / "out", path)[1]
     assert "%" not in on_terminal("-f", "script", "--no-pager", path, LD_PRELOAD=str(clock))[1]
+
+
+# --- one event of several -------------------------------------------------------------------------
+
+def run(*args):
+    return subprocess.run([TOOLS / "preport", "--no-symbols", *map(str, args)], check=True,
+                          capture_output=True, text=True, timeout=TIMEOUT)
+
+
+@pytest.mark.parametrize("format", ["folded", "csv", "json", "svg"])
+def test_formats_of_one_event_name_the_others(recording, format):
+    line = f"preport: {recording}: samples of cpu-clock; -e has those of page-faults:HG\n"
+    assert run("-f", format, recording).stderr == line
+    for options in (["-q"], ["-e", "cpu-clock"], ["-e", "page-faults"]):
+        assert "page-faults" not in run("-f", format, *options, recording).stderr
+
+
+@pytest.mark.parametrize("options", [
+    ["-f", "top"], ["-f", "tree"], ["-f", "pprof"], ["-f", "callgrind"], ["-f", "flamegraph"],
+    ["-f", "speedscope"], ["-f", "csv", "--sort", "event,sym"], ["-f", "script"]])
+def test_formats_of_all_events_print_nothing(recording, tmp_path, options):
+    assert run(*options, "-o", tmp_path / "out", recording).stderr == ""
+
+
+def test_json_names_the_others(recording):
+    got = json.loads(run("-f", "json", recording).stdout)
+    assert got["event"] == "cpu-clock" and got["other_events"] == ["page-faults:HG"]
+    for options in (["-e", "cpu-clock"], ["--sort", "event,sym"]):
+        assert "other_events" not in json.loads(run("-f", "json", *options, recording).stdout)
+
+
+def test_many_names_are_cut(tmp_path):
+    event = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=0, sample_period=1)
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(event, [1 + i]) for i in range(99)], records=[
+        sample(event, pid=1, tid=1, ip=1, time=i, period=1, identifier=1 + i)
+        for i in range(99)]).build())
+    said = run("-f", "folded", path).stderr
+    assert said.endswith(", cpu-clock:HG, ...\n") and len(said) < 160 + len(str(path)) + 60
+
+
+def test_samples_are_those_of_the_file(recording, tmp_path):
+    for name, options, nr in (("x.folded", [], 7), ("x.csv", [], 7), ("x.pb.gz", [], 8),
+                              ("x.csv", ["--sort=event,sym"], 8),
+                              ("x.folded", ["-e", "page-faults"], 1)):
+        said = on_terminal("--idle=keep", *options, "-o", tmp_path / name, recording)[1]
+        assert f", {nr} samples;" in said

@@ -297,34 +297,37 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 		wrote_warn_large(&preport, run->in.name, run->choices.format, run->profile);
 	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet)
 		wrote_warn_stacks(&preport, run->in.name, run->profile);
+	if (status <= CLI_ERRORS && !run->choices.s->quiet)
+		wrote_name_others(&preport, run->in.name, &run->choices, run->profile);
 	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet && isatty(STDERR_FILENO))
-		wrote_report(&preport, run->choices.s->output, size, run->choices.format,
-			     run->profile);
+		wrote_report(&preport, size, &run->choices, run->profile);
 	return status;
 }
 
 /* The table of a recording that has nothing but tracepoints says which, and in which programs. */
-static void choose_columns(const struct run *run, struct pp_write *o)
+static void choose_columns(struct run *run)
 {
 	const struct settings *s = run->choices.s;
+	enum pp_key *keys = run->choices.table.keys;
 	struct pp_event e;
 
-	if (o->format != PP_TOP || s->sort || s->graph || s->base ||
-	    pp_nr_events(run->profile) < 2 || !pp_event_at(run->profile, o->event, &e) ||
-	    !e.is_tracepoint)
+	if (run->choices.format->format != PP_TOP || s->sort || s->graph || s->base ||
+	    pp_nr_events(run->profile) < 2 ||
+	    !pp_event_at(run->profile, pp_main_event(run->profile), &e) || !e.is_tracepoint)
 		return;
-	o->keys[0] = PP_KEY_EVENT;
+	keys[0] = PP_KEY_EVENT;
 	if (run->choices.groups & PP_GROUP_COMM)
-		o->keys[1] = PP_KEY_COMM;
+		keys[1] = PP_KEY_COMM;
 }
 
 static enum cli_exit write_profile(struct run *run, enum cli_exit status)
 {
-	struct pp_write o = choices_write(&run->choices);
+	struct pp_write o;
 	int ret;
 
+	choose_columns(run);
+	o = choices_write(&run->choices);
 	o.event = pp_main_event(run->profile);
-	choose_columns(run, &o);
 	o.colors = wants_colors(run) ? PP_COLORS : PP_PLAIN;
 	o.title = o.title ? o.title : run->in.name;
 	o.base = run->base ? run->base->profile : NULL;

@@ -67,6 +67,11 @@ static enum pp_direction choose_direction(const struct choices *c)
 	return c->s->callers && c->format->format != PP_FLAMEGRAPH ? PP_FROM_LEAF : PP_FROM_ROOT;
 }
 
+bool choices_show_one_event(const struct choices *c)
+{
+	return c->format->has_one_event && !table_has_events(&c->table);
+}
+
 struct pp_shape choices_shape(const struct choices *c)
 {
 	const struct settings *s = c->s;

@@ -27,6 +27,8 @@ enum pp_state choices_state(const struct choices *c);
 enum pp_keep choices_keep(const struct choices *c);
 /* Returns whether samples must come in the order of time. */
 bool choices_need_order(const struct choices *c);
+/* Returns whether only the main event's samples are written. */
+bool choices_show_one_event(const struct choices *c);
 struct pp_shape choices_shape(const struct choices *c);
 /* Sets all members but those that depend on the recording or the terminal. */
 struct pp_write choices_write(const struct choices *c);

@@ -15,17 +15,17 @@ const char *const format_words[] = { "top", "tree", "folded", "flamegraph", "ppr
 
 /* In the order of their words. */
 static const struct format formats[] = {
-	{ PP_TOP, FOR_PEOPLE, { ".txt" } },
-	{ PP_TREE, FOR_PEOPLE },
+	{ PP_TOP, FOR_PEOPLE, { ".txt" }, .has_one_event = true },
+	{ PP_TREE, FOR_PEOPLE, .has_one_event = true },
 	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed", ".collapsedstack.txt" },
-	  .viewer = "flamegraph.pl" },
+	  .has_one_event = true, .viewer = "flamegraph.pl" },
 	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html", PP_KEEP_WHAT_FITS,
 	  .viewer = "xdg-open" },
 	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz", PP_KEEP_SUMS,
 	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID, .viewer = "go tool pprof -http=:" },
-	{ PP_CSV, FOR_PROGRAMS, { ".csv" } },
-	{ PP_JSON, FOR_PROGRAMS, { ".json" } },
-	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg", .viewer = "xdg-open" },
+	{ PP_CSV, FOR_PROGRAMS, { ".csv" }, .has_one_event = true },
+	{ PP_JSON, FOR_PROGRAMS, { ".json" }, .has_one_event = true },
+	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg", .has_one_event = true, .viewer = "xdg-open" },
 	{ PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf",
 	  .viewer = "kcachegrind" },
 	{ PP_FIREFOX, FOR_PROGRAMS, { ".firefox.json", "profile.json" },

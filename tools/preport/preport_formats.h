@@ -15,6 +15,7 @@ struct format {
 	const char *file;	/* written if standard output is a terminal */
 	enum pp_keep keep;
 	uint32_t groups;	/* without --group */
+	bool has_one_event;
 	bool is_script;		/* the samples one by one, no profile: `format` does not count */
 	uint64_t most;		/* bytes that the site opens; 0: any number */
 	const char *viewer;	/* a command that opens the file, which follows; NULL: none */

@@ -20,8 +20,8 @@ static const struct cli_option options[] = {
 	INPUT_OPTION(settings),
 	CLI_GROUP("Output"),
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE, compressed if its name ends in .gz (default: standard "
-		   "output)"),
+		   "write to FILE, compressed if its name ends in .gz; pprof and firefox are, "
+		   "unless it ends in .json (default: standard output)"),
 	CLI_CHOICE('f', "format", "FORMAT", settings, format, format_words,
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
 		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
@@ -54,7 +54,8 @@ static const struct cli_option options[] = {
 	CLI_SWITCH(0, "pager", settings, pager,
 		   "on a terminal, show top, tree and script in $PAGER (default: less, if it is "
 		   "more than a screen)"),
-	CLI_FLAG('q', "quiet", settings, quiet, "do not print which file was written"),
+	CLI_FLAG('q', "quiet", settings, quiet,
+		 "do not print which file was written, and which events it leaves out"),
 	CLI_FLAG(0, "stacks", settings, stacks,
 		 "in -f chrome the functions of samples, too, as slices; at most 500 MB"),
 	CLI_GROUP("Samples"),

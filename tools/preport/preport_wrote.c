@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NUMBER_TEXT = 32 };
+enum { NUMBER_TEXT = 32, OTHERS_TEXT = 160 };
 
 /* Writes a number with a comma between each three digits. Returns `text`. */
 static const char *format_number(uint64_t n, char text[NUMBER_TEXT])
@@ -79,9 +79,58 @@ void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
 		cli_error(tool, "%s: %s", input, doubt);
 }
 
-void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
-		  const struct format *format, const struct pp_profile *profile)
+/* Appends the names of the events but one, as far as there is room. */
+static void list_others(const struct pp_profile *profile, size_t shown, char text[OTHERS_TEXT])
 {
+	struct pp_event e;
+	size_t used = 0;
+
+	for (size_t i = 0; pp_event_at(profile, i, &e); i++) {
+		const char *comma = used ? ", " : "";
+
+		if (i == shown || !e.samples)
+			continue;
+		if (used + strlen(comma) + strlen(e.name) + sizeof(", ...") > OTHERS_TEXT) {
+			snprintf(text + used, OTHERS_TEXT - used, "%s...", comma);
+			return;
+		}
+		used += (size_t)snprintf(text + used, OTHERS_TEXT - used, "%s%s", comma, e.name);
+	}
+}
+
+void wrote_name_others(const struct cli_tool *tool, const char *input, const struct choices *c,
+		       const struct pp_profile *profile)
+{
+	const size_t shown = pp_main_event(profile);
+	const bool is_told = c->format->format == PP_TOP || c->format->format == PP_TREE;
+	char others[OTHERS_TEXT] = "";
+	struct pp_event e;
+
+	if (is_told || !choices_show_one_event(c) || choices_state(c) != PP_ON_CPU ||
+	    !pp_event_at(profile, shown, &e))
+		return;
+	list_others(profile, shown, others);
+	if (*others)
+		cli_error(tool, "%s: samples of %s; -e has those of %s", input, e.name, others);
+}
+
+static uint64_t count_written(const struct choices *c, const struct pp_profile *profile)
+{
+	struct pp_counts counts = { .size = sizeof(counts) };
+	struct pp_event e;
+
+	if (choices_show_one_event(c) &&
+	    pp_event_at(profile, pp_main_event(profile), &e))
+		return e.samples - e.idle_samples;
+	pp_count(profile, &counts);
+	return counts.samples;
+}
+
+void wrote_report(const struct cli_tool *tool, uint64_t size, const struct choices *c,
+		  const struct pp_profile *profile)
+{
+	const struct format *format = c->format;
+	const char *path = c->s->output;
 	struct pp_counts counts = { .size = sizeof(counts) };
 	char bytes[NUMBER_TEXT], frames[NUMBER_TEXT], samples[NUMBER_TEXT], lost[NUMBER_TEXT];
 	char word[4096];
@@ -89,7 +138,8 @@ void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
 	pp_count(profile, &counts);
 	cli_error(tool, "wrote %s (%s, %s%s%s samples; %s lost)", path, format_size(size, bytes),
 		  counts.frames ? format_number(counts.frames, frames) : "",
-		  counts.frames ? " frames, " : "", format_number(counts.samples, samples),
+		  counts.frames ? " frames, " : "",
+		  format_number(count_written(c, profile), samples),
 		  format_number(counts.lost, lost));
 	if (format->site)
 		cli_error(tool, "to open it: %s", format->site);

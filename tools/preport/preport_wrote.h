@@ -3,7 +3,7 @@
 #define PREPORT_WROTE_H
 
 #include "cli/cli.h"
-#include "preport/preport_formats.h"
+#include "preport/preport_choices.h"
 
 /* Prints a warning if the viewer of the format opens only smaller files. */
 void wrote_warn_large(const struct cli_tool *tool, const char *input, const struct format *format,
@@ -13,8 +13,13 @@ void wrote_warn_large(const struct cli_tool *tool, const char *input, const stru
 void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
 		       const struct pp_profile *profile);
 
+/* Prints which events a file or stream does not have that has one of several. Tables and trees say
+ * that themselves. */
+void wrote_name_others(const struct cli_tool *tool, const char *input, const struct choices *c,
+		       const struct pp_profile *profile);
+
 /* Prints both on standard error; the second only for formats that have a viewer. */
-void wrote_report(const struct cli_tool *tool, const char *path, uint64_t size,
-		  const struct format *format, const struct pp_profile *profile);
+void wrote_report(const struct cli_tool *tool, uint64_t size, const struct choices *c,
+		  const struct pp_profile *profile);
 
 #endif
