@@ -80,11 +80,6 @@ bool pp_is_control(uint32_t c);
  * size. */
 size_t pp_copy_without_digits(char *to, size_t room, struct pd_bytes name);
 
-static inline struct pd_bytes pp_bytes(const char *text)
-{
-	return (struct pd_bytes){ (const uint8_t *)text, __builtin_strlen(text) };
-}
-
 struct pd_bytes pp_name_of(const struct pp_profile *p, const struct pp_merged *n);
 
 enum { PP_BUILD_ID_TEXT = 2 * 64 + 1 };

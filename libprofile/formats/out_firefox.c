@@ -257,14 +257,6 @@ static void put_images(struct pp_firefox *c,
 	}
 }
 
-static struct pd_bytes last_part(struct pd_bytes path)
-{
-	const uint8_t *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
-	const size_t start = slash ? (size_t)(slash + 1 - path.data) : 0;
-
-	return start < path.size ? (struct pd_bytes){ path.data + start, path.size - start } : path;
-}
-
 static void put_lib_number(struct pp_firefox *c, const struct pp_named *f, uint32_t lib)
 {
 	(void)f;
@@ -275,7 +267,7 @@ static void put_lib_name(struct pp_firefox *c, const struct pp_named *f, uint32_
 {
 	(void)lib;
 	pp_printf(c->out, "%" PRIu32,
-		  pp_firefox_string(c, last_part(pp_strings_at(&c->out->p->strings, f->image))));
+		  pp_firefox_string(c, pp_last_part(pp_strings_at(&c->out->p->strings, f->image))));
 }
 
 static void put_one(struct pp_firefox *c, size_t i)
@@ -316,11 +308,11 @@ static void put_lib(struct pp_firefox *c, const struct pp_named *f, uint32_t lib
 
 	(void)lib;
 	pp_put_text(c->out, "\n{\"arch\":null,\"name\":");
-	pp_json_string(c->out, last_part(path));
+	pp_json_string(c->out, pp_last_part(path));
 	pp_put_text(c->out, ",\"path\":");
 	pp_json_string(c->out, path);
 	pp_put_text(c->out, ",\"debugName\":");
-	pp_json_string(c->out, last_part(path));
+	pp_json_string(c->out, pp_last_part(path));
 	pp_put_text(c->out, ",\"debugPath\":");
 	pp_json_string(c->out, path);
 	pp_put_text(c->out, ",\"breakpadId\":\"");

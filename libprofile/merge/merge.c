@@ -108,9 +108,7 @@ static uint32_t add_step(struct merge *g, uint32_t function, uint32_t line)
 
 static const char *last_part(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return (const char *)pp_last_part(pp_bytes(path)).data;
 }
 
 /* A function without a name is called like its image. */

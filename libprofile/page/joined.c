@@ -30,12 +30,10 @@ static uint32_t add_string(struct joining *g, const char *text, size_t size)
 /* Writes the last part of a path, or what fits of it. */
 static size_t copy_last_part(char *to, size_t room, struct pd_bytes path)
 {
-	size_t start = path.size, size;
+	const struct pd_bytes part = pp_last_part(path);
+	const size_t size = part.size < room ? part.size : room;
 
-	while (start && path.data[start - 1] != '/')
-		start--;
-	size = path.size - start < room ? path.size - start : room;
-	memcpy(to, path.data + start, size);
+	memcpy(to, part.data, size);
 	return size;
 }
 

@@ -10,9 +10,6 @@
 #include "profile/threads.h"
 #include "profile/walk.h"
 
-/* Samples that perf's --off-cpu wrote have such times: they are none. */
-#define NO_TIME_FROM (~0ull << 32)
-
 enum { BATCH = 256 };
 
 static int set_add_error(const struct pp_profile *p, struct pd_error *e, enum pd_code code)
@@ -69,7 +66,7 @@ static void add_stack(struct pp_walk *w, const struct pd_fields *sample, const s
 
 static bool has_time(const struct pd_fields *item)
 {
-	return item->has & PD_HAS_TIME && item->time < NO_TIME_FROM;
+	return item->has & PD_HAS_TIME && item->time < PP_NO_TIME_FROM;
 }
 
 static void note_time(struct pp_profile *p, const struct pd_fields *sample)

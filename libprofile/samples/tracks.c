@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples of perf record --off-cpu have times from here on, which are none. */
-#define NO_TIME_FROM (~0ull << 32)
-
 enum {
-	NUMBER_BYTES = 10,
-	ITEM_BYTES = 4 * NUMBER_BYTES,
+	ITEM_BYTES = 4 * PP_VARINT_MOST,
 	BACKWARD = 4,		/* bit of the kind: the item is before the last one */
 	NEAR_ITEMS = 1 << 16,	/* that are put in order at once, at first */
 };
@@ -171,23 +167,15 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 
 /* --- writing --- */
 
-static uint8_t *put_number(uint8_t *to, uint64_t n)
-{
-	for (; n > 127; n >>= 7)
-		*to++ = (uint8_t)(n | 128);
-	*to++ = (uint8_t)n;
-	return to;
-}
-
 static void put_item(struct pp_track *t, const struct pp_item *item)
 {
 	const bool is_before = item->time < t->last;
-	uint8_t *to = put_number(t->bytes + t->size, item->kind | (is_before ? BACKWARD : 0));
+	uint8_t *to = pp_write_varint(t->bytes + t->size, item->kind | (is_before ? BACKWARD : 0));
 
-	to = put_number(to, is_before ? t->last - item->time : item->time - t->last);
+	to = pp_write_varint(to, is_before ? t->last - item->time : item->time - t->last);
 	if (item->kind == PP_ITEM_SAMPLE) {
-		to = put_number(to, item->node);
-		to = put_number(to, item->weight);
+		to = pp_write_varint(to, item->node);
+		to = pp_write_varint(to, item->weight);
 		t->samples++;
 	}
 	t->nr_items++;
@@ -262,7 +250,7 @@ int pp_tracks_add(struct pp_tracks *t, uint32_t number, struct pp_strings *strin
 	struct pp_track *track = &t->items[number];
 	struct pp_item now = *item;
 
-	if (!item->time || item->time >= NO_TIME_FROM)
+	if (!item->time || item->time >= PP_NO_TIME_FROM)
 		now.time = track->last;
 	if (now.time >= track->named_at) {
 		if (name_track(track, strings, m, h, task, at))

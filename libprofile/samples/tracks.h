@@ -8,6 +8,9 @@
 #include "store/spill.h"
 #include "store/strings.h"
 
+/* Samples of perf record --off-cpu have times from here on, which are none. */
+#define PP_NO_TIME_FROM (~0ull << 32)
+
 enum pp_item_kind {
 	PP_ITEM_SAMPLE,
 	PP_ITEM_RUNS,		/* the kernel switched to the thread */

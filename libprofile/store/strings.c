@@ -42,6 +42,14 @@ struct pd_bytes pp_strings_at(const struct pp_strings *s, uint32_t i)
 	return (struct pd_bytes){ (const uint8_t *)s->bytes + s->items[i].start, s->items[i].size };
 }
 
+struct pd_bytes pp_last_part(struct pd_bytes path)
+{
+	const uint8_t *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
+	const size_t start = slash ? (size_t)(slash + 1 - path.data) : 0;
+
+	return start < path.size ? (struct pd_bytes){ path.data + start, path.size - start } : path;
+}
+
 void pp_strings_free(struct pp_strings *s, struct pp_memory *m)
 {
 	pp_memory_free(m, s->bytes, s->capacity, 1);

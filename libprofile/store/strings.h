@@ -22,6 +22,14 @@ uint32_t pp_strings_add(struct pp_strings *s, struct pp_memory *m, const char *t
 /* Returns a string, with a NUL after it. Valid until the next one is added. */
 struct pd_bytes pp_strings_at(const struct pp_strings *s, uint32_t i);
 
+static inline struct pd_bytes pp_bytes(const char *text)
+{
+	return (struct pd_bytes){ (const uint8_t *)text, __builtin_strlen(text) };
+}
+
+/* Returns the last part of a path, all of it if that is empty. */
+struct pd_bytes pp_last_part(struct pd_bytes path);
+
 void pp_strings_free(struct pp_strings *s, struct pp_memory *m);
 
 #endif

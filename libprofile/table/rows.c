@@ -71,22 +71,13 @@ bool pp_key_is_number(enum pp_key key)
 	return key == PP_KEY_PID || key == PP_KEY_TID || key == PP_KEY_CPU;
 }
 
-/* Returns the last part of a path, all of it if that is empty. */
-static struct pd_bytes last_part(struct pd_bytes path)
-{
-	const uint8_t *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
-	const size_t start = slash ? (size_t)(slash + 1 - path.data) : 0;
-
-	return start < path.size ? (struct pd_bytes){ path.data + start, path.size - start } : path;
-}
-
 struct pd_bytes pp_image_text(const struct pp_profile *p, const struct pp_named *f)
 {
 	if (f->kind == PP_KIND_KERNEL)
 		return pp_bytes("[k]");
 	if (f->kind == PP_KIND_JIT)
 		return pp_bytes("[JIT]");
-	return last_part(pp_strings_at(&p->strings, f->image));
+	return pp_last_part(pp_strings_at(&p->strings, f->image));
 }
 
 struct pd_bytes pp_row_text(const struct pp_rows *rows, const struct pp_row *row, enum pp_key key)
@@ -99,7 +90,7 @@ struct pd_bytes pp_row_text(const struct pp_rows *rows, const struct pp_row *row
 	if (row->line->values[key] != PP_NONE)
 		text = pp_strings_at(&rows->lines.p->strings, row->line->values[key]);
 	if (key == PP_KEY_LINE)
-		return last_part(text);
+		return pp_last_part(text);
 	if (pp_key_is_number(key) && text.size > word && *text.data != '[')
 		text = (struct pd_bytes){ text.data + word, text.size - word };
 	return text;
