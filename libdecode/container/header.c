@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "container/feature_table.h"
 #include "container/header_recovery.h"
+#include "container/sections.h"
 #include "plan/extract.h"
 #include "stream/resync.h"
 
@@ -52,95 +54,10 @@ int pd_header_probe(struct pd_bytes first, struct pd_container *c)
 	return 0;
 }
 
-static struct pd_section *grow_list(struct pd_budget *b, struct pd_section *list, size_t n,
-				    size_t *capacity)
-{
-	size_t bigger = *capacity ? *capacity * 2 : 32;
-	struct pd_section *grown;
-
-	if (n < *capacity)
-		return list;
-	grown = pd_budget_grow(b, list, *capacity * sizeof(*list), bigger * sizeof(*list));
-	if (grown)
-		*capacity = bigger;
-	return grown;
-}
-
-static int add_section(struct pd_session *s, struct pd_container *c, struct pd_section section)
-{
-	struct pd_section *list =
-		grow_list(s->budget, c->sections, c->info.nr_sections, &c->sections_capacity);
-
-	if (!list)
-		return -1;
-	c->sections = list;
-	list[c->info.nr_sections++] = section;
-	c->info.sections = list;
-	return 0;
-}
-
-/* Notes a range of bytes that was read, which may be less than its section states. */
-static int note_range(struct pd_session *s, struct pd_container *c, const char *name,
-		      uint64_t offset, uint64_t size)
-{
-	struct pd_section *list =
-		grow_list(s->budget, c->ranges, c->nr_ranges, &c->ranges_capacity);
-
-	if (!list)
-		return -1;
-	c->ranges = list;
-	list[c->nr_ranges++] = (struct pd_section){ .name = name, .offset = offset, .size = size };
-	return 0;
-}
-
-static void report_damage(const struct pd_report *r, enum pd_code code, const char *record,
-			  uint64_t offset, uint64_t want, uint64_t have)
-{
-	r->error(r->ctx, &(struct pd_error){
-		.code = code, .severity = PD_DAMAGED, .record = record, .offset = offset,
-		.want = want, .have = have });
-}
-
-/* Reports a section that the end of a truncated file cuts short. */
-static void report_short(struct pd_container *c, const struct pd_report *r, const char *section,
-			 uint64_t offset, uint64_t want, uint64_t have)
-{
-	c->info.complete = false;
-	report_damage(r, PD_E_TRUNCATED, section, offset, want, have);
-}
-
 static int no_memory(struct pd_error *e)
 {
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	return -1;
-}
-
-int pd_header_load(struct pd_source *source, const struct pd_section *section, struct pd_buf *out,
-		   struct pd_error *e)
-{
-	uint64_t file_size = UINT64_MAX, size = section->size;
-	uint8_t *room;
-	int64_t got;
-
-	out->size = 0;
-	pd_source_size(source, &file_size);
-	if (section->offset >= file_size)
-		return 0;
-	if (size > file_size - section->offset)
-		size = file_size - section->offset;
-	room = size <= SIZE_MAX ? pd_buf_reserve(out, (size_t)size) : NULL;
-	if (!room) {
-		out->failed = false;
-		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED,
-			.offset = section->offset,
-			.record = section->name, .want = size };
-		return -1;
-	}
-	got = pd_source_pread(source, section->offset, room, (size_t)size, e);
-	if (got < 0)
-		return -1;
-	out->size = (size_t)got;
-	return 0;
 }
 
 static void extract_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
@@ -188,28 +105,6 @@ static void read_bitmap(struct pd_container *c, struct pd_bytes map, bool bits[P
 	}
 }
 
-static void read_section(const struct pd_session *s, const uint8_t *p, struct pd_section *out)
-{
-	out->offset = pd_load64(p, s->swap);
-	out->size = pd_load64(p + 8, s->swap);
-}
-
-/* Subtracts a section's size from what all of its kind may have together: the file's size. Returns
- * false if too little is left. */
-static bool claim(const struct pd_container *c, uint64_t *sum, const struct pd_section *section)
-{
-	uint64_t size = section->size;
-
-	if (!c->info.size_known || section->offset >= c->info.size)
-		return true;
-	if (size > c->info.size - section->offset)
-		size = c->info.size - section->offset;
-	if (size > c->info.size - *sum)
-		return false;
-	*sum += size;
-	return true;
-}
-
 static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		    struct pd_attr *a, struct pd_section ids, const struct pd_report *r,
 		    struct pd_error *e)
@@ -220,13 +115,13 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
-	if (add_section(s, c, ids))
+	if (pd_add_section(s, c, ids))
 		return no_memory(e);
-	if (!claim(c, &c->ids_size, &ids)) {
-		report_damage(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
+	if (!pd_claim_section(c, &c->ids_size, &ids)) {
+		pd_report_damage(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
 		return 0;
 	}
-	if (pd_header_load(source, &ids, &bytes, e)) {
+	if (pd_section_read(source, &ids, &bytes, e)) {
 		pd_buf_free(&bytes);
 		if (e->code != PD_E_LIMIT)
 			return -1;
@@ -234,12 +129,12 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 					 * need it */
 		return 0;
 	}
-	if (note_range(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
+	if (pd_note_range(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
 		pd_buf_free(&bytes);
 		return no_memory(e);
 	}
 	if (bytes.size < ids.size || ids.size % 8)
-		report_short(c, r, "ids", ids.offset, ids.size, bytes.size);
+		pd_report_short(c, r, "ids", ids.offset, ids.size, bytes.size);
 	for (size_t i = 0; i + 8 <= bytes.size; i += 8) {
 		int known = pd_session_add_id(s, a, pd_load64(bytes.data + i, s->swap));
 
@@ -260,12 +155,12 @@ static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t
 {
 	uint64_t own = pd_attr_size_load(entry.data, s->swap);
 
-	read_section(s, entry.data + entry.size - PD_SECTION_SIZE, ids);
+	*ids = pd_section_load(entry.data + entry.size - PD_SECTION_SIZE, s->swap);
 	if (ids->offset <= file_size && ids->size <= file_size - ids->offset)
 		return true;
 	if (own < PD_ATTR_SIZE_VER0 || own + PD_SECTION_SIZE >= entry.size)
 		return true;
-	read_section(s, entry.data + own, ids);
+	*ids = pd_section_load(entry.data + own, s->swap);
 	return false;
 }
 
@@ -278,9 +173,9 @@ static void check_own_size(const struct pd_session *s, const struct pd_section *
 	const uint64_t most = entry->size - PD_SECTION_SIZE;
 
 	if (own && own < PD_ATTR_SIZE_VER0)
-		report_damage(r, PD_E_SIZE, "attrs", entry->offset, PD_ATTR_SIZE_VER0, own);
+		pd_report_damage(r, PD_E_SIZE, "attrs", entry->offset, PD_ATTR_SIZE_VER0, own);
 	else if (own > most)
-		report_damage(r, PD_E_TRUNCATED, "attrs", entry->offset, own, most);
+		pd_report_damage(r, PD_E_TRUNCATED, "attrs", entry->offset, own, most);
 }
 
 static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_container *c,
@@ -292,10 +187,10 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 
 	attrs.name = "attrs";
 	pd_source_size(source, &file_size);
-	if (add_section(s, c, attrs))
+	if (pd_add_section(s, c, attrs))
 		return no_memory(e);
 	if (stride < PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE || stride > UINT16_MAX) {
-		report_damage(r, PD_E_SIZE, "attrs", attrs.offset,
+		pd_report_damage(r, PD_E_SIZE, "attrs", attrs.offset,
 			      PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE, stride);
 		return 0;
 	}
@@ -305,21 +200,22 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 		struct pd_attr *a;
 		bool at_end;
 
-		if (pd_header_load(source, &entry, &bytes, e)) {
+		if (pd_section_read(source, &entry, &bytes, e)) {
 			pd_buf_free(&bytes);
 			return -1;
 		}
 		if (bytes.size < stride) {
-			report_short(c, r, "attrs", entry.offset, stride, bytes.size);
+			pd_report_short(c, r, "attrs", entry.offset, stride, bytes.size);
 			break;
 		}
 		check_own_size(s, &entry, pd_buf_bytes(&bytes), r);
 		at_end = find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
 		a = pd_session_add_attr(
 			s, (struct pd_bytes){ bytes.data, (size_t)stride - PD_SECTION_SIZE });
-		if (!a || note_range(s, c, "attrs", entry.offset, stride) ||
-		    (!at_end && note_range(s, c, "kept", entry.offset + stride - PD_SECTION_SIZE,
-					   PD_SECTION_SIZE)) ||
+		if (!a || pd_note_range(s, c, "attrs", entry.offset, stride) ||
+		    (!at_end && pd_note_range(s, c, "kept",
+					      entry.offset + stride - PD_SECTION_SIZE,
+					      PD_SECTION_SIZE)) ||
 		    load_ids(source, s, c, a, ids, r, e)) {
 			pd_buf_free(&bytes);
 			return no_memory(e);
@@ -327,22 +223,6 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 	}
 	pd_buf_free(&bytes);
 	return 0;
-}
-
-static const char *feature_name(struct pd_session *s, uint32_t bit)
-{
-	const struct pd_feature_desc *d = pd_feature_desc(bit);
-	char name[16] = "FEATURE_";
-	size_t n = 8;
-
-	if (d)
-		return d->field->name;
-	if (bit >= 100)
-		name[n++] = (char)('0' + bit / 100);
-	if (bit >= 10)
-		name[n++] = (char)('0' + bit / 10 % 10);
-	name[n++] = (char)('0' + bit % 10);
-	return pd_arena_text(&s->arena, name, n);
 }
 
 /* Returns whether the file is unfinished: a killed recorder leaves a data size of 0 and features
@@ -358,50 +238,9 @@ static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t 
 	if (!nr_features ||
 	    pd_source_pread(source, data_offset, entry, sizeof(entry), &ignored) != sizeof(entry))
 		return true;
-	read_section(s, entry, &first);
+	first = pd_section_load(entry, s->swap);
 	return first.offset < data_offset + nr_features * PD_SECTION_SIZE ||
 	       first.offset > data_offset + PD_FEATURE_BITS * PD_SECTION_SIZE;
-}
-
-static int load_feature_table(struct pd_source *source, struct pd_session *s,
-			      struct pd_container *c, const bool bits[PD_FEATURE_BITS], size_t n,
-			      const struct pd_report *r, struct pd_error *e)
-{
-	struct pd_section table = { .name = "feature_table", .offset = c->data_end,
-		.size = n * PD_SECTION_SIZE };
-	struct pd_buf bytes = { .budget = s->budget };
-	size_t first, entry = 0;
-	int failed = -1;
-
-	if (!n)
-		return 0;
-	if (add_section(s, c, table) || pd_header_load(source, &table, &bytes, e))
-		goto out;
-	if (bytes.size < table.size)
-		report_short(c, r, "feature_table", table.offset, table.size, bytes.size);
-	first = c->info.nr_sections;
-	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
-		struct pd_section feature = { .name = NULL, .feature = bit };
-
-		if (!bits[bit])
-			continue;
-		if ((entry + 1) * PD_SECTION_SIZE > bytes.size)
-			break;
-		read_section(s, bytes.data + entry++ * PD_SECTION_SIZE, &feature);
-		feature.name = feature_name(s, bit);
-		if (!claim(c, &c->features_size, &feature)) {
-			report_damage(r, PD_E_SIZE, feature.name, feature.offset, feature.size, 0);
-			c->left_out[bit] = feature.unread = true;
-		}
-		if (!feature.name || add_section(s, c, feature))
-			goto out;
-	}
-	c->features = c->sections + first;
-	c->nr_features = c->info.nr_sections - first;
-	failed = note_range(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
-out:
-	pd_buf_free(&bytes);
-	return failed ? no_memory(e) : 0;
 }
 
 /* Some features depend on others: reads those first. */
@@ -419,7 +258,7 @@ static int update_features(struct pd_source *source, struct pd_session *s, struc
 		for (size_t i = 0; i < c->nr_features; i++) {
 			if (c->features[i].feature != first[f] || c->left_out[first[f]])
 				continue;
-			if (pd_header_load(source, &c->features[i], &bytes, e) == 0)
+			if (pd_section_read(source, &c->features[i], &bytes, e) == 0)
 				pd_session_update_feature(s, first[f], pd_buf_bytes(&bytes),
 							  c->features[i].offset);
 			else if (e->code == PD_E_IO) {
@@ -436,7 +275,7 @@ static int keep_damaged_attrs(struct pd_session *s, struct pd_container *c, uint
 {
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		if (s->attrs[i]->is_restored &&
-		    note_range(s, c, "kept", attrs_offset + i * c->info.attr_size,
+		    pd_note_range(s, c, "kept", attrs_offset + i * c->info.attr_size,
 			       c->info.attr_size))
 			return -1;
 	return 0;
@@ -454,7 +293,7 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 
 		if (c->left_out[f->feature])
 			continue;
-		if (pd_header_load(source, f, &bytes, e)) {
+		if (pd_section_read(source, f, &bytes, e)) {
 			if (e->code == PD_E_IO) {
 				pd_buf_free(&bytes);
 				return -1;
@@ -462,12 +301,12 @@ static int check_features(struct pd_source *source, struct pd_session *s, struct
 			r->error(r->ctx, e);
 			continue;
 		}
-		if (note_range(s, c, f->name, f->offset, bytes.size)) {
+		if (pd_note_range(s, c, f->name, f->offset, bytes.size)) {
 			pd_buf_free(&bytes);
 			return no_memory(e);
 		}
 		if (bytes.size < f->size) {
-			report_short(c, r, f->name, f->offset, f->size, bytes.size);
+			pd_report_short(c, r, f->name, f->offset, f->size, bytes.size);
 		} else if (pd_session_check_feature(s, f->feature, pd_buf_bytes(&bytes), &extent) !=
 			   PD_OK) {
 			r->error(r->ctx, &(struct pd_error){ .code = extent.code,
@@ -492,9 +331,9 @@ static int add_event_types(struct pd_session *s, struct pd_container *c,
 	if (size > types.size)
 		size = types.size;
 	size -= size % PD_EVENT_TYPE_SIZE;
-	if (add_section(s, c, types))
+	if (pd_add_section(s, c, types))
 		return -1;
-	return note_range(s, c, types.name, types.offset, size) ? -1 : 0;
+	return pd_note_range(s, c, types.name, types.offset, size) ? -1 : 0;
 }
 
 /* Returns whether records continue at `end`, where the header states their end. */
@@ -511,7 +350,7 @@ static bool records_follow(struct pd_source *source, struct pd_session *s,
 		if (c->ranges[i].size && c->ranges[i].offset >= end)
 			return false;
 	pd_resync_init(&resync, s);
-	if (pd_header_load(source, &tail, &bytes, &ignored) == 0)
+	if (pd_section_read(source, &tail, &bytes, &ignored) == 0)
 		found = pd_resync_find(&resync, pd_buf_bytes(&bytes), 0,
 				       bytes.size < tail.size ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN)
 				.result == PD_RESYNC_FOUND;
@@ -530,11 +369,11 @@ static size_t find_data_end(struct pd_source *source, struct pd_session *s, stru
 	const bool is_marked = h->event_types.offset == PD_UNFINISHED_AT && !h->event_types.size;
 
 	if (no_size || is_marked) {
-		report_damage(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
+		pd_report_damage(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
 		c->info.complete = false;
 	}
 	if (!no_size && c->info.size_known && c->data_end > c->info.size) {
-		report_short(c, r, "data", data->offset, data->size, left);
+		pd_report_short(c, r, "data", data->offset, data->size, left);
 		return 0;
 	}
 	if (!no_size && !is_marked) {
@@ -575,7 +414,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	c->info.attr_size = h.attr_size;
 	c->info.size_known = pd_source_size(source, &c->info.size);
 	if (h.size < PD_FILE_HEADER_V1)
-		report_damage(r, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h.size);
+		pd_report_damage(r, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h.size);
 	if (h.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
 		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 },
 			    bits);
@@ -586,7 +425,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
 		c->info.attr_size = h.attr_size;
 		c->info.complete = false;
-		if (note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
+		if (pd_note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
 			return no_memory(e);
 	}
 	attrs = (struct pd_section){ .offset = h.attrs.offset, .size = h.attrs.size };
@@ -595,16 +434,16 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	c->info.data_size = data.size;
 	c->data_end = data.offset + data.size < data.offset ? UINT64_MAX : data.offset + data.size;
 	header.size = h.size < PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE;
-	if (add_section(s, c, header) || load_attrs(source, s, c, attrs, r, e))
+	if (pd_add_section(s, c, header) || load_attrs(source, s, c, attrs, r, e))
 		return e->code == PD_E_IO ? -1 : no_memory(e);
 	if ((h.event_types.size || h.event_types.offset) && add_event_types(s, c, &h))
 		return no_memory(e);
 	nr_features = find_data_end(source, s, c, &data, nr_features, &h, r);
-	if (add_section(s, c, data) ||
-	    note_range(s, c, data.name, data.offset, c->data_end - data.offset) ||
-	    note_range(s, c, header.name, 0,
+	if (pd_add_section(s, c, data) ||
+	    pd_note_range(s, c, data.name, data.offset, c->data_end - data.offset) ||
+	    pd_note_range(s, c, header.name, 0,
 		       got == PD_FILE_HEADER_SIZE ? header.size : PD_FILE_HEADER_V1) ||
-	    load_feature_table(source, s, c, bits, nr_features, r, e))
+	    pd_feature_table_load(source, s, c, bits, nr_features, r, e))
 		return no_memory(e);
 	if (update_features(source, s, c, e))
 		return -1;

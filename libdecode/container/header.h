@@ -38,11 +38,6 @@ int pd_header_probe(struct pd_bytes first, struct pd_container *c);
 int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		   const struct pd_report *report, struct pd_error *e);
 
-/* Reads a section into `out`, replacing its content: fewer bytes than stated if the file ends
- * early. Returns 0, or -1 and *e: I/O or memory. */
-int pd_header_load(struct pd_source *source, const struct pd_section *section, struct pd_buf *out,
-		   struct pd_error *e);
-
 void pd_header_free(struct pd_container *c, struct pd_session *s);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "container/sections.h"
 #include "pd/enums.h"
 #include "pd/pd.h"
 #include "plan/extract.h"
@@ -217,7 +218,7 @@ int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, str
 	*e = (struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED,
 		.offset = section->offset };
 	if (r->container.left_out[section->feature] ||
-	    pd_header_load(r->source, section, &r->feature, e))
+	    pd_section_read(r->source, section, &r->feature, e))
 		return -1;
 	out->bytes = pd_buf_bytes(&r->feature);
 	return 0;

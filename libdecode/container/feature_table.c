@@ -1,0 +1,94 @@
+/* feature_table.c - finds the sections of features. */
+#include "container/feature_table.h"
+
+#include "container/sections.h"
+
+/* The entries of the table, by feature. */
+struct entries {
+	bool given[PD_FEATURE_BITS];
+	struct pd_section sections[PD_FEATURE_BITS];
+};
+
+static const char *feature_name(struct pd_session *s, uint32_t bit)
+{
+	const struct pd_feature_desc *d = pd_feature_desc(bit);
+	char name[16] = "FEATURE_";
+	size_t n = 8;
+
+	if (d)
+		return d->field->name;
+	if (bit >= 100)
+		name[n++] = (char)('0' + bit / 100);
+	if (bit >= 10)
+		name[n++] = (char)('0' + bit / 10 % 10);
+	name[n++] = (char)('0' + bit % 10);
+	return pd_arena_text(&s->arena, name, n);
+}
+
+/* Loads the table, which has an entry for each bit that is set. */
+static int load_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+		      const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
+		      struct entries *entries, struct pd_error *e)
+{
+	const struct pd_section table = { .name = "feature_table", .offset = c->data_end,
+		.size = n * PD_SECTION_SIZE };
+	struct pd_buf bytes = { .budget = s->budget };
+	size_t entry = 0;
+	int failed = -1;
+
+	if (pd_add_section(s, c, table) || pd_section_read(source, &table, &bytes, e))
+		goto out;
+	if (bytes.size < table.size)
+		pd_report_short(c, r, table.name, table.offset, table.size, bytes.size);
+	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
+		if (!bits[bit])
+			continue;
+		if ((entry + 1) * PD_SECTION_SIZE > bytes.size)
+			break;
+		entries->sections[bit] =
+			pd_section_load(bytes.data + entry++ * PD_SECTION_SIZE, s->swap);
+		entries->given[bit] = true;
+	}
+	failed = pd_note_range(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
+out:
+	pd_buf_free(&bytes);
+	return failed;
+}
+
+static int add_features(struct pd_session *s, struct pd_container *c, const struct pd_report *r,
+			const struct entries *entries)
+{
+	const size_t first = c->info.nr_sections;
+
+	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
+		struct pd_section feature = entries->sections[bit];
+
+		if (!entries->given[bit])
+			continue;
+		feature.feature = bit;
+		feature.name = feature_name(s, bit);
+		if (!pd_claim_section(c, &c->features_size, &feature)) {
+			pd_report_damage(r, PD_E_SIZE, feature.name, feature.offset, feature.size,
+					 0);
+			c->left_out[bit] = feature.unread = true;
+		}
+		if (!feature.name || pd_add_section(s, c, feature))
+			return -1;
+	}
+	c->features = c->sections + first;
+	c->nr_features = c->info.nr_sections - first;
+	return 0;
+}
+
+int pd_feature_table_load(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+			  const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
+			  struct pd_error *e)
+{
+	struct entries entries = { .given = { false } };
+
+	if (c->data_end == UINT64_MAX)
+		return 0;
+	if (n && load_table(source, s, c, bits, n, r, &entries, e))
+		return -1;
+	return add_features(s, c, r, &entries);
+}

@@ -1,0 +1,106 @@
+/* sections.c - sections, the lists of what was found, and reports of damage. */
+#include "container/sections.h"
+
+static struct pd_section *grow_list(struct pd_budget *b, struct pd_section *list, size_t n,
+				    size_t *capacity)
+{
+	size_t bigger = *capacity ? *capacity * 2 : 32;
+	struct pd_section *grown;
+
+	if (n < *capacity)
+		return list;
+	grown = pd_budget_grow(b, list, *capacity * sizeof(*list), bigger * sizeof(*list));
+	if (grown)
+		*capacity = bigger;
+	return grown;
+}
+
+int pd_add_section(struct pd_session *s, struct pd_container *c,
+			     struct pd_section section)
+{
+	struct pd_section *list =
+		grow_list(s->budget, c->sections, c->info.nr_sections, &c->sections_capacity);
+
+	if (!list)
+		return -1;
+	c->sections = list;
+	list[c->info.nr_sections++] = section;
+	c->info.sections = list;
+	return 0;
+}
+
+int pd_note_range(struct pd_session *s, struct pd_container *c, const char *name,
+			    uint64_t offset, uint64_t size)
+{
+	struct pd_section *list =
+		grow_list(s->budget, c->ranges, c->nr_ranges, &c->ranges_capacity);
+
+	if (!list)
+		return -1;
+	c->ranges = list;
+	list[c->nr_ranges++] = (struct pd_section){ .name = name, .offset = offset, .size = size };
+	return 0;
+}
+
+bool pd_claim_section(const struct pd_container *c, uint64_t *sum,
+			const struct pd_section *section)
+{
+	uint64_t size = section->size;
+
+	if (!c->info.size_known || section->offset >= c->info.size)
+		return true;
+	if (size > c->info.size - section->offset)
+		size = c->info.size - section->offset;
+	if (size > c->info.size - *sum)
+		return false;
+	*sum += size;
+	return true;
+}
+
+struct pd_section pd_section_load(const uint8_t *p, enum pd_swap swap)
+{
+	return (struct pd_section){ .offset = pd_load64(p, swap), .size = pd_load64(p + 8, swap) };
+}
+
+int pd_section_read(struct pd_source *source, const struct pd_section *section, struct pd_buf *out,
+		   struct pd_error *e)
+{
+	uint64_t file_size = UINT64_MAX, size = section->size;
+	uint8_t *room;
+	int64_t got;
+
+	out->size = 0;
+	pd_source_size(source, &file_size);
+	if (section->offset >= file_size)
+		return 0;
+	if (size > file_size - section->offset)
+		size = file_size - section->offset;
+	room = size <= SIZE_MAX ? pd_buf_reserve(out, (size_t)size) : NULL;
+	if (!room) {
+		out->failed = false;
+		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED,
+			.offset = section->offset,
+			.record = section->name, .want = size };
+		return -1;
+	}
+	got = pd_source_pread(source, section->offset, room, (size_t)size, e);
+	if (got < 0)
+		return -1;
+	out->size = (size_t)got;
+	return 0;
+}
+
+void pd_report_damage(const struct pd_report *r, enum pd_code code, const char *record,
+		      uint64_t offset, uint64_t want, uint64_t have)
+{
+	r->error(r->ctx, &(struct pd_error){
+		.code = code, .severity = PD_DAMAGED, .record = record, .offset = offset,
+		.want = want, .have = have });
+}
+
+void pd_report_short(struct pd_container *c, const struct pd_report *r, const char *section,
+		     uint64_t offset, uint64_t want, uint64_t have)
+{
+	c->info.complete = false;
+	pd_report_damage(r, PD_E_TRUNCATED, section, offset, want, have);
+}
