@@ -318,12 +318,11 @@ static void drop_feature(struct repair *p, const struct pd_feature *f)
 		own->dropped_features = a.features;
 }
 
-/* Writes the feature table and the sections that are kept. */
+/* Writes the feature tables and the sections that are kept. */
 static int copy_features(struct repair *p, struct pd_error *e)
 {
 	struct pd_section kept[PD_FEATURE_BITS + 1];
 	struct pd_buf sections = { .budget = p->session->budget };
-	uint64_t base;
 	size_t n = 0;
 	int failed;
 
@@ -333,7 +332,7 @@ static int copy_features(struct repair *p, struct pd_error *e)
 	if (failed) {
 		kept[n++] = (struct pd_section){ .feature = PD_FEATURE_TRACING_DATA,
 			.size = sections.size };
-		p->header.features[PD_FEATURE_TRACING_DATA] = p->report->placeholder_formats = true;
+		p->report->placeholder_formats = true;
 	}
 	for (size_t i = 0; i < pd_reader_nr_features(p->reader); i++) {
 		struct pd_feature f;
@@ -342,20 +341,19 @@ static int copy_features(struct repair *p, struct pd_error *e)
 
 		if (is_obsolete(p, f.id))
 			continue;
-		if (!is_read || !is_whole(p, &f) || p->header.features[f.id]) {
+		if (!is_read || !is_whole(p, &f) ||
+		    (f.id == PD_FEATURE_TRACING_DATA && p->report->placeholder_formats)) {
 			drop_feature(p, &f);
 			continue;
 		}
-		kept[n++] = (struct pd_section){ .feature = f.id, .offset = sections.size,
-			.size = f.bytes.size };
+		kept[n++] = (struct pd_section){ .feature = f.id, .size = f.bytes.size };
 		pd_buf_append(&sections, f.bytes.data, f.bytes.size);
-		p->report->features[f.id] = p->header.features[f.id] = true;
+		p->report->features[f.id] = true;
 	}
-	base = p->out.offset + n * PD_SECTION_SIZE;
-	for (size_t i = 0; i < n; i++)
-		pd_compose_section(p->session, base + kept[i].offset, kept[i].size, &p->buf);
+	failed = pd_compose_feature_tables(p->session, p->out.offset, kept, n, &p->header,
+					   &p->buf);
 	pd_buf_append(&p->buf, sections.data, sections.size);
-	failed = sections.failed ? set_error(e, PD_E_LIMIT, 0) : flush_buf(p, e);
+	failed = failed || sections.failed ? set_error(e, PD_E_LIMIT, 0) : flush_buf(p, e);
 	pd_buf_free(&sections);
 	return failed;
 }

@@ -10,6 +10,7 @@ from measure import Program, measure, run, summary
 from symbols_parts import compiled, parts
 
 PD_SYMBOLS = 240            # the feature
+OWN_TABLE = b"PDFEATS1"     # before the table that has it
 SECONDS = 9                 # of CPU, of the program that is recorded
 STACKS = Kind("copied stacks", "a C++ program of templates, --call-graph dwarf",
               ["-e", "cpu-clock", "-F", "4000", "--call-graph", "dwarf,8192"], None, None)
@@ -17,16 +18,18 @@ CHAINS = Kind("frame pointers", "the same, -g", ["-e", "cpu-clock", "-F", "2500"
 
 
 def bundle_size(path):
-    """Bytes of the names that the recording carries: the features' sections come after the data, in
-    the order of their bits."""
+    """Bytes of the names that the recording carries. Their table is the one after perf's, which has
+    an entry of 16 bytes for each bit."""
     with open(path, "rb") as file:
         header = file.read(104)
         start, size = struct.unpack_from("<QQ", header, 40)
         bits = int.from_bytes(header[72:104], "little")
-        if not bits >> PD_SYMBOLS & 1:
+        file.seek(start + size + 16 * bin(bits).count("1"))
+        magic, number = struct.unpack("<8sQ", file.read(16))
+        if magic != OWN_TABLE:
             return 0
-        file.seek(start + size + 16 * bin(bits & (1 << PD_SYMBOLS) - 1).count("1"))
-        return struct.unpack("<QQ", file.read(16))[1]
+        entries = [struct.unpack("<3Q", file.read(24)) for _ in range(number)]
+        return next((length for feature, _, length in entries if feature == PD_SYMBOLS), 0)
 
 
 def with_debug_information(settings):

@@ -3,7 +3,9 @@
 
 #include "container/sections.h"
 
-/* The entries of the table, by feature. */
+#define OWN_TABLE "own_feature_table"
+
+/* The entries of both tables, by feature. */
 struct entries {
 	bool given[PD_FEATURE_BITS];
 	struct pd_section sections[PD_FEATURE_BITS];
@@ -25,7 +27,7 @@ static const char *feature_name(struct pd_session *s, uint32_t bit)
 	return pd_arena_text(&s->arena, name, n);
 }
 
-/* Loads the table, which has an entry for each bit that is set. */
+/* Loads perf's table, which has an entry for each bit that is set. */
 static int load_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		      const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
 		      struct entries *entries, struct pd_error *e)
@@ -55,6 +57,60 @@ out:
 	return failed;
 }
 
+/* Takes entries until one is impossible: not of an own feature, or not above the one before.
+ * Returns their number. */
+static size_t take_own_entries(struct pd_bytes bytes, size_t n, enum pd_swap swap,
+			       struct entries *entries)
+{
+	uint64_t least = PD_FEATURE_PD_START;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *entry = bytes.data + PD_OWN_TABLE_HEAD + i * PD_OWN_ENTRY_SIZE;
+		const uint64_t id = pd_load64(entry, swap);
+
+		if (id < least || id >= PD_FEATURE_BITS || entries->given[id])
+			return i;
+		entries->sections[id] = pd_section_load(entry + sizeof(id), swap);
+		entries->given[id] = true;
+		least = id + 1;
+	}
+	return n;
+}
+
+/* Loads the own table, if it is there. A damaged one is in no section: its bytes become a gap, by
+ * which the file can be rebuilt. */
+static int load_own_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+			  uint64_t at, const struct pd_report *r, struct entries *entries,
+			  struct pd_error *e)
+{
+	struct pd_section table = { .name = OWN_TABLE, .offset = at, .size = PD_OWN_TABLE_MAX };
+	struct pd_buf bytes = { .budget = s->budget };
+	uint64_t stated;
+	size_t there, taken;
+	int failed = -1;
+
+	if (!pd_feature_own_table_at(source, at))
+		return 0;
+	if (pd_section_read(source, &table, &bytes, e))
+		goto out;
+	there = (bytes.size - PD_OWN_TABLE_HEAD) / PD_OWN_ENTRY_SIZE;
+	stated = pd_load64(bytes.data + PD_OWN_TABLE_HEAD - sizeof(stated), s->swap);
+	taken = take_own_entries(pd_buf_bytes(&bytes), stated < there ? (size_t)stated : there,
+				 s->swap, entries);
+	failed = 0;
+	table.size = PD_OWN_TABLE_HEAD + stated * PD_OWN_ENTRY_SIZE;
+	if (taken == stated)
+		failed = pd_add_section(s, c, table) ||
+			 pd_note_range(s, c, table.name, table.offset, table.size);
+	else if (taken == there && stated <= PD_OWN_FEATURES_MAX)
+		pd_report_short(c, r, table.name, table.offset, table.size, bytes.size);
+	else
+		pd_report_damage(r, PD_E_SIZE, table.name, table.offset, stated, taken);
+out:
+	pd_buf_free(&bytes);
+	return failed ? -1 : 0;
+}
+
 static int add_features(struct pd_session *s, struct pd_container *c, const struct pd_report *r,
 			const struct entries *entries)
 {
@@ -80,15 +136,26 @@ static int add_features(struct pd_session *s, struct pd_container *c, const stru
 	return 0;
 }
 
-int pd_feature_table_load(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			  const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
-			  struct pd_error *e)
+int pd_feature_tables_load(struct pd_source *source, struct pd_session *s, struct pd_container *c,
+			   const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
+			   struct pd_error *e)
 {
 	struct entries entries = { .given = { false } };
 
 	if (c->data_end == UINT64_MAX)
 		return 0;
-	if (n && load_table(source, s, c, bits, n, r, &entries, e))
+	if ((n && load_table(source, s, c, bits, n, r, &entries, e)) ||
+	    load_own_table(source, s, c, c->data_end + n * PD_SECTION_SIZE, r, &entries, e))
 		return -1;
 	return add_features(s, c, r, &entries);
+}
+
+bool pd_feature_own_table_at(struct pd_source *source, uint64_t offset)
+{
+	uint8_t head[PD_OWN_TABLE_HEAD];
+	struct pd_error ignored;
+
+	return offset <= INT64_MAX &&
+	       pd_source_pread(source, offset, head, sizeof(head), &ignored) == sizeof(head) &&
+	       memcmp(head, PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)) == 0;
 }

@@ -226,8 +226,8 @@ static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_
 }
 
 /* Returns whether the file is unfinished: a killed recorder leaves a data size of 0 and features
- * that it never wrote. A finished file without records has the same size, but also a feature table:
- * the first feature follows directly after it. */
+ * that it never wrote. A finished file without records has the same size, but also feature tables:
+ * the first feature follows directly after them. */
 static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t data_offset,
 		       size_t nr_features)
 {
@@ -235,12 +235,13 @@ static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t 
 	struct pd_section first;
 	uint8_t entry[PD_SECTION_SIZE];
 
-	if (!nr_features ||
-	    pd_source_pread(source, data_offset, entry, sizeof(entry), &ignored) != sizeof(entry))
+	if (!nr_features)
+		return !pd_feature_own_table_at(source, data_offset);
+	if (pd_source_pread(source, data_offset, entry, sizeof(entry), &ignored) != sizeof(entry))
 		return true;
 	first = pd_section_load(entry, s->swap);
 	return first.offset < data_offset + nr_features * PD_SECTION_SIZE ||
-	       first.offset > data_offset + PD_FEATURE_BITS * PD_SECTION_SIZE;
+	       first.offset > data_offset + PD_FEATURE_TABLES_MAX;
 }
 
 /* Some features depend on others: reads those first. */
@@ -380,6 +381,7 @@ static size_t find_data_end(struct pd_source *source, struct pd_session *s, stru
 		if (data->size == left ||
 		    pd_recovery_is_table_at(source, s->swap, c->info.size, c->data_end,
 					    nr_features) ||
+		    pd_feature_own_table_at(source, c->data_end + nr_features * PD_SECTION_SIZE) ||
 		    !records_follow(source, s, c, c->data_end))
 			return nr_features;
 		r->error(r->ctx, &(struct pd_error){
@@ -443,7 +445,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	    pd_note_range(s, c, data.name, data.offset, c->data_end - data.offset) ||
 	    pd_note_range(s, c, header.name, 0,
 		       got == PD_FILE_HEADER_SIZE ? header.size : PD_FILE_HEADER_V1) ||
-	    pd_feature_table_load(source, s, c, bits, nr_features, r, e))
+	    pd_feature_tables_load(source, s, c, bits, nr_features, r, e))
 		return no_memory(e);
 	if (update_features(source, s, c, e))
 		return -1;

@@ -1,6 +1,7 @@
 /* header_recovery.c - corrects a damaged file header. */
 #include "container/header_recovery.h"
 
+#include "container/feature_table.h"
 #include "stream/resync.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
@@ -131,8 +132,8 @@ static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
 	return true;
 }
 
-/* Returns whether the feature table is here. perf writes the first feature directly after it, and
- * the next one after that. */
+/* Returns whether the feature table is here. perf writes the first feature directly after it, we
+ * after the own table, and the next one after that. */
 static bool table_at(const struct file *f, uint64_t offset, size_t n)
 {
 	uint8_t bytes[2 * PD_SECTION_SIZE];
@@ -143,7 +144,7 @@ static bool table_at(const struct file *f, uint64_t offset, size_t n)
 	first = pd_load64(bytes, f->swap);
 	size = pd_load64(bytes + 8, f->swap);
 	if (first < offset + n * PD_SECTION_SIZE ||
-	    first > offset + PD_FEATURE_BITS * PD_SECTION_SIZE || !is_in_file(f, first, size))
+	    first > offset + PD_FEATURE_TABLES_MAX || !is_in_file(f, first, size))
 		return false;
 	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->swap) : first + size;
 	return second == first + size && table_may_be_at(f, offset, n);
@@ -186,7 +187,7 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 			continue;
 		}
 		if (first >= offset + n * PD_SECTION_SIZE &&
-		    first <= offset + PD_FEATURE_BITS * PD_SECTION_SIZE && table_at(f, offset, n)) {
+		    first <= offset + PD_FEATURE_TABLES_MAX && table_at(f, offset, n)) {
 			*found = offset;
 			return true;
 		}
@@ -197,11 +198,13 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 
 static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
+	const uint64_t end = h->data.offset + h->data.size;
 	uint64_t table;
 
 	if (!nr_features || !h->data.size ||
 	    (is_in_file(f, h->data.offset, h->data.size) &&
-	     table_may_be_at(f, h->data.offset + h->data.size, nr_features)))
+	     (table_may_be_at(f, end, nr_features) ||
+	      pd_feature_own_table_at(f->source, end + nr_features * PD_SECTION_SIZE))))
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) &&
 	    table - h->data.offset != h->data.size)

@@ -27,6 +27,23 @@ const struct pd_field pd_section_fields[] = {
 	{ .kind = PD_END },
 };
 
+/* The own table: features that perf doesn't have, without bits in adds_features. perf 6.1 ends with
+ * a segmentation fault when it copies a header with a bit above its own (perf inject). It stands
+ * directly after the feature table, to which the bits lead, and before the first section. */
+const struct pd_field pd_own_table_fields[] = {
+	BYTES(magic, "PDFEATS1", TIMES(8), ROLE(NONE)),
+	U64(nr, "number of entries that follow"),
+	{ .kind = PD_END },
+};
+
+/* An entry of the own table; ids ascend. */
+const struct pd_field pd_own_entry_fields[] = {
+	U64(id, "number of the feature, from 240 on"),
+	U64(offset, "offset in the file"),
+	U64(size, "size in bytes"),
+	{ .kind = PD_END },
+};
+
 /* The obsolete event_types section. */
 const struct pd_field pd_event_type_fields[] = {
 	U64(event_id, "config"),

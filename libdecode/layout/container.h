@@ -11,6 +11,13 @@
 #define PD_HEADER_DATA_SIZE 48		/* offset of data.size in a file's header */
 #define PD_SECTION_SIZE 16
 #define PD_FEATURE_BITS 256
+/* The own table, directly after perf's. */
+#define PD_OWN_TABLE_MAGIC "PDFEATS1"
+#define PD_OWN_TABLE_HEAD 16
+#define PD_OWN_ENTRY_SIZE 24
+#define PD_OWN_FEATURES_MAX (PD_FEATURE_PD_END - PD_FEATURE_PD_START)
+#define PD_OWN_TABLE_MAX (PD_OWN_TABLE_HEAD + PD_OWN_FEATURES_MAX * PD_OWN_ENTRY_SIZE)
+#define PD_FEATURE_TABLES_MAX (PD_FEATURE_BITS * PD_SECTION_SIZE + PD_OWN_TABLE_MAX)
 #define PD_EVENT_TYPE_SIZE 72
 /* event_types.offset, with size 0, until our recorder has finished. It is inside the header, where
  * perf never puts them, and perf ignores an empty section. It is small because some JSON tools
@@ -18,6 +25,11 @@
 #define PD_UNFINISHED_AT 1
 #define PD_ATTR_SIZE_VER0 64
 #define PD_MISC_CPUMODE 7
+
+static inline bool pd_feature_is_own(uint32_t id)
+{
+	return id >= PD_FEATURE_PD_START && id < PD_FEATURE_PD_END;
+}
 
 /* `size` of a struct perf_event_attr. */
 #define PD_ATTR_SIZE_AT 4
@@ -28,6 +40,8 @@ static inline uint32_t pd_attr_size_load(const uint8_t *attr, enum pd_swap swap)
 
 extern const struct pd_field pd_file_header_fields[];
 extern const struct pd_field pd_section_fields[];
+extern const struct pd_field pd_own_table_fields[];
+extern const struct pd_field pd_own_entry_fields[];
 extern const struct pd_field pd_event_type_fields[];
 
 #endif

@@ -163,6 +163,8 @@ size_t pd_check_tables(void (*complain)(void *ctx, const char *text), void *ctx)
 	check_all(&c, "attr", pd_file_attr_fields, "", PD_CHECK_NO_MISC);
 	check_all(&c, "file header", pd_file_header_fields, "header.", PD_CHECK_NO_MISC);
 	check_all(&c, "section", pd_section_fields, "section.", PD_CHECK_NO_MISC);
+	check_all(&c, "own table", pd_own_table_fields, "own_table.", PD_CHECK_NO_MISC);
+	check_all(&c, "own entry", pd_own_entry_fields, "own_table.", PD_CHECK_NO_MISC);
 	check_all(&c, "event type", pd_event_type_fields, "file.event_types[].", PD_CHECK_NO_MISC);
 	pd_arena_free(&c.arena);
 	return c.complaints;

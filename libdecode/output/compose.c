@@ -32,6 +32,46 @@ int pd_compose_section(struct pd_session *s, uint64_t offset, uint64_t size, str
 	return pack_values(s, pd_section_fields, values, 2, out);
 }
 
+int pd_compose_own_table(struct pd_session *s, const struct pd_section *features, size_t n,
+			 struct pd_buf *out)
+{
+	const struct pd_value head[] = {
+		PD_BYTES("magic", PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)),
+		PD_NUMBER("nr", n) };
+	int failed = pack_values(s, pd_own_table_fields, head, 2, out);
+
+	for (size_t i = 0; i < n && !failed; i++) {
+		const struct pd_value entry[] = { PD_NUMBER("id", features[i].feature),
+			PD_NUMBER("offset", features[i].offset),
+			PD_NUMBER("size", features[i].size) };
+
+		failed = pack_values(s, pd_own_entry_fields, entry, 3, out);
+	}
+	return failed;
+}
+
+int pd_compose_feature_tables(struct pd_session *s, uint64_t at, struct pd_section *features,
+			      size_t n, struct pd_header_values *h, struct pd_buf *out)
+{
+	size_t own = n;
+
+	while (own && pd_feature_is_own(features[own - 1].feature))
+		own--;
+	at += own * PD_SECTION_SIZE;
+	if (own < n)
+		at += PD_OWN_TABLE_HEAD + (n - own) * PD_OWN_ENTRY_SIZE;
+	for (size_t i = 0; i < n; i++) {
+		features[i].offset = at;
+		at += features[i].size;
+	}
+	for (size_t i = 0; i < own; i++) {
+		h->features[features[i].feature] = true;
+		if (pd_compose_section(s, features[i].offset, features[i].size, out))
+			return -1;
+	}
+	return own < n ? pd_compose_own_table(s, features + own, n - own, out) : 0;
+}
+
 static const char *magic_bytes(const struct pd_session *s, bool v1)
 {
 	return v1 ? "PERFFILE" : pd_is_big(s->swap) ? "2ELIFREP" : "PERFILE2";

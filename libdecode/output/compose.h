@@ -21,8 +21,17 @@ int pd_compose_header(struct pd_session *s, const struct pd_header_values *h, st
 /* Returns whether a reader of the header would find other features. */
 bool pd_feature_words_misread(const struct pd_session *s, const struct pd_header_values *h);
 int pd_compose_pipe_header(struct pd_session *s, struct pd_buf *out);
-/* Appends {offset, size}, for the ids of an attr or for the feature table. */
+/* Appends {offset, size}, for the ids of an attr or for perf's feature table. */
 int pd_compose_section(struct pd_session *s, uint64_t offset, uint64_t size, struct pd_buf *out);
+
+/* Appends an own table with n entries, ascending. */
+int pd_compose_own_table(struct pd_session *s, const struct pd_section *features, size_t n,
+			 struct pd_buf *out);
+/* Appends the tables of n features, ascending, for the offset `at`: perf's, whose bits it sets in
+ * the header, and the own one. Sets the features' offsets: directly after the tables, in this
+ * order. */
+int pd_compose_feature_tables(struct pd_session *s, uint64_t at, struct pd_section *features,
+			      size_t n, struct pd_header_values *h, struct pd_buf *out);
 
 /* Whether to use a feature's raw bytes, if given, or its decoded form, in another byte order. */
 enum pd_prefer { PD_PREFER_RAW, PD_PREFER_DECODED };

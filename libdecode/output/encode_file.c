@@ -179,6 +179,42 @@ static int write_table_entry(struct pd_encoder *enc, uint64_t at, uint64_t offse
 	return err;
 }
 
+/* Writes the features at their stated offsets, and the tables. A feature has its entry in perf's
+ * table, or, without a bit in the header, in the own one; that of a damaged own table is in the
+ * gaps. */
+static int write_stated_features(struct pd_encoder *enc, struct pd_encode_error *e)
+{
+	const struct pd_section *own_table = stated_section(enc, "own_feature_table");
+	struct pd_section own[PD_OWN_FEATURES_MAX];
+	struct pd_buf bytes = { .budget = &enc->budget };
+	uint64_t table = enc->stated.data_offset + enc->stated.data_size;
+	size_t n = 0;
+	int err;
+
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
+		const struct pd_section *f = stated_feature(enc, id);
+
+		if (!f)
+			continue;
+		if (enc->features[id].bytes.size &&
+		    write_at(enc, f->offset, &enc->features[id].bytes, e))
+			return -1;
+		if (pd_feature_is_own(id) && !enc->stated.adds_features[id]) {
+			own[n++] = *f;
+			continue;
+		}
+		if (write_table_entry(enc, table, f->offset, f->size, e))
+			return -1;
+		table += PD_SECTION_SIZE;
+	}
+	if (!own_table)
+		return 0;
+	err = write_composed(enc, pd_compose_own_table(&enc->session, own, n, &bytes),
+			     own_table->offset, &bytes, e);
+	pd_buf_free(&bytes);
+	return err;
+}
+
 /* Writes every part at its stated offset. */
 static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e)
 {
@@ -186,7 +222,6 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 				*types = stated_section(enc, "event_types");
 	const struct pd_session *s = &enc->session;
 	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
-	uint64_t table = enc->stated.data_offset + enc->stated.data_size;
 	struct pd_header_values h = {
 		.v1 = enc->stated.v1, .long_size = (uint32_t)enc->stated.long_size,
 		.size = enc->stated.header_size,
@@ -212,17 +247,8 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 			       ids ? *ids : (struct pd_section){ .offset = 0 }, e))
 			return -1;
 	}
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		const struct pd_section *f = stated_feature(enc, id);
-
-		if (!f)
-			continue;
-		if (write_table_entry(enc, table, f->offset, f->size, e) ||
-		    (enc->features[id].bytes.size &&
-		     write_at(enc, f->offset, &enc->features[id].bytes, e)))
-			return -1;
-		table += PD_SECTION_SIZE;
-	}
+	if (write_stated_features(enc, e))
+		return -1;
 	for (size_t i = 0; i < enc->nr_gaps; i++)
 		if (write_at(enc, enc->gaps[i].offset, &enc->gaps[i].bytes, e))
 			return -1;
@@ -233,7 +259,32 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 	return 0;
 }
 
-/* Writes perf's layout: header, ids, attrs, data, feature table, features. */
+/* Writes the tables and features at table->offset, and sets the table's size to that of all. */
+static int write_default_features(struct pd_encoder *enc, struct pd_section *table,
+				  struct pd_header_values *h, struct pd_encode_error *e)
+{
+	struct pd_section features[PD_FEATURE_BITS];
+	struct pd_buf bytes = { .budget = &enc->budget };
+	size_t n = 0;
+	int err;
+
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
+		if (enc->features[id].given)
+			features[n++] = (struct pd_section){
+				.feature = id, .size = enc->features[id].bytes.size };
+	err = pd_compose_feature_tables(&enc->session, table->offset, features, n, h, &bytes);
+	err = write_composed(enc, err, table->offset, &bytes, e);
+	table->size = bytes.size;
+	pd_buf_free(&bytes);
+	for (size_t i = 0; i < n && !err; i++) {
+		err = write_at(enc, features[i].offset, &enc->features[features[i].feature].bytes,
+			       e);
+		table->size += features[i].size;
+	}
+	return err;
+}
+
+/* Writes perf's layout: header, ids, attrs, data, feature tables, features. */
 static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_session *s = &enc->session;
@@ -241,9 +292,8 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 		.long_size = 8, .size = PD_FILE_HEADER_SIZE, .attr_size = enc->stated.attr_size,
 		.data = { .offset = enc->data_offset, .size = enc->out.offset - enc->data_offset },
 	};
-	uint64_t ids_at = PD_FILE_HEADER_SIZE, table = enc->out.offset, at, before =
-		PD_FILE_HEADER_SIZE;
-	size_t n = 0, features = 0;
+	struct pd_section table = { .offset = enc->out.offset };
+	uint64_t ids_at = PD_FILE_HEADER_SIZE, before = PD_FILE_HEADER_SIZE, at;
 
 	if (enc->offset_invalid)
 		return pd_encode_fail(e, PD_E_SIZE, "file.data_offset",
@@ -252,15 +302,12 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 	h.attrs.offset = enc->data_offset - h.attrs.size;
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		before += s->attrs[i]->nr_ids * sizeof(uint64_t);
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		h.features[id] = enc->features[id].given;
-		n += enc->features[id].given;
-		features += enc->features[id].given ? enc->features[id].bytes.size : 0;
-	}
-	at = table + n * PD_SECTION_SIZE;
+	if (write_default_features(enc, &table, &h, e))
+		return -1;
+	at = table.offset + table.size;
 	if (before + h.attrs.size > enc->data_offset) {
 		/* events found late in a pipe go to the end */
-		ids_at = (at + features + 7) & ~7ull;
+		ids_at = (at + 7) & ~7ull;
 		h.attrs.offset = ids_at + before - PD_FILE_HEADER_SIZE;
 	}
 	for (size_t i = 0; i < s->nr_attrs; i++) {
@@ -272,17 +319,6 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 			       e))
 			return -1;
 		ids_at += ids.size;
-	}
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		const struct pd_buf *bytes = &enc->features[id].bytes;
-
-		if (!enc->features[id].given)
-			continue;
-		if (write_table_entry(enc, table, at, bytes->size, e) ||
-		    write_at(enc, at, bytes, e))
-			return -1;
-		table += PD_SECTION_SIZE;
-		at += bytes->size;
 	}
 	if (h.attrs.offset > enc->data_offset)
 		at = h.attrs.offset + h.attrs.size;

@@ -38,7 +38,9 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 			.name = feature >= 0 ? "feature" : strcmp(name, "ids") == 0 ? "ids" :
 				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ?
 					"data" :
-				strcmp(name, "event_types") == 0 ? "event_types" : "other",
+				strcmp(name, "event_types") == 0 ? "event_types" :
+				strcmp(name, "own_feature_table") == 0 ? "own_feature_table" :
+									 "other",
 			.feature = feature >= 0 ? (uint32_t)feature : 0,
 		};
 		if (pd_encode_get_number(enc, item, "file.sections.", "attr_index", &attr_index,

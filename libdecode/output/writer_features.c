@@ -165,20 +165,17 @@ int pd_writer_feature(struct pd_writer *w, uint32_t id, const struct pd_value *v
 
 int pd_writer_write_features(struct pd_writer *w, struct pd_error *e)
 {
-	uint64_t at = w->out.offset;
+	struct pd_section features[PD_FEATURE_BITS];
+	size_t n = 0;
 
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
+		if (w->features[id].given)
+			features[n++] = (struct pd_section){
+				.feature = id, .size = w->features[id].bytes.size };
 	w->scratch.size = 0;
-	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
-		if (w->features[i].given)
-			at += PD_SECTION_SIZE;
-	for (size_t i = 0; i < PD_FEATURE_BITS; i++) {
-		if (!w->features[i].given)
-			continue;
-		w->header.features[i] = true;
-		if (pd_compose_section(&w->session, at, w->features[i].bytes.size, &w->scratch))
-			return pd_writer_fail(e, PD_E_NOMEM, 0);
-		at += w->features[i].bytes.size;
-	}
+	if (pd_compose_feature_tables(&w->session, w->out.offset, features, n, &w->header,
+				      &w->scratch))
+		return pd_writer_fail(e, PD_E_NOMEM, 0);
 	pd_out_append(&w->out, w->scratch.data, w->scratch.size);
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		pd_out_append(&w->out, w->features[i].bytes.data, w->features[i].bytes.size);

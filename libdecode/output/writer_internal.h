@@ -79,7 +79,7 @@ int pd_writer_store_feature(struct pd_writer *w, uint32_t id, struct pd_bytes se
 			    struct pd_error *e);
 /* Adds COMPRESSED, unless the caller has. */
 int pd_writer_encode_compressed(struct pd_writer *w, struct pd_error *e);
-/* Writes the feature table and the sections it points to. */
+/* Writes the feature tables and the sections they point to. */
 int pd_writer_write_features(struct pd_writer *w, struct pd_error *e);
 
 #endif

@@ -73,7 +73,8 @@ static void describe_sections(struct pd_buf *b)
 		     "file','type':'array','items':{" CLOSED
 		"'required':['name','offset','size'],'properties':{"
 		"'name':{'anyOf':["
-			"{'enum':['header','attrs','ids','data','event_types','feature_table']},"
+			"{'enum':['header','attrs','ids','data','event_types','feature_table',"
+				"'own_feature_table']},"
 			"{'$ref':'#/$defs/feature'}]},"
 		"'attr_index':{'description':'event of the ids','type':'integer'," PD_RANGE_U32 "},"
 		"'unread':{'description':'1: its stated size exceeds the file','const':1},"

@@ -10,10 +10,13 @@ import pytest
 
 from conftest import FIXTURES, TIMEOUT
 from encoding import COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of, run
+from perfdata import features as f
 from perfdata.case import attr
 from perfdata.catalog import catalog
-from perfdata.container import Pipe
-from perfdata.records import header_attr
+from perfdata.container import File, Pipe
+from perfdata.records import header_attr, header_feature
+from perfdata.sample import sample
+from perfdata.wire import fstr
 
 CATALOG = {name: entry.data for name, entry in catalog().items()}
 # Features that a pipe can't have: places in a file, and empty sections.
@@ -56,6 +59,57 @@ def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
     after = document(done.stdout)
     assert after["errors"] == [] and ("CMDLINE" in after["features"]) == (code == 0)
     assert records_of(after) == records_of(doc) and "HOSTNAME" in after["features"]
+
+
+# --- own features ---
+
+SYMBOLS = f.pd_symbols([], version=1)
+
+
+def own_features(form):
+    """A recording with PD_SYMBOLS in its own table, or by bit 240 as in old ones."""
+    new, old = ({240: SYMBOLS}, {}) if form == "new" else ({}, {240: SYMBOLS})
+    return File(attrs=[(attr("IP"), [1])], records=[sample(attr("IP"), ip=5)],
+                features={3: fstr("box"), **old}, own_features=new)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_a_pipe_that_has_own_features(order):
+    """It comes back, and keeps them in the other byte order; a file has them in its own table."""
+    data = Pipe([header_attr(attr("IP"), [1]), header_feature(3, fstr("box")),
+                 header_feature(240, SYMBOLS), sample(attr("IP"), ip=5)]).build(order)
+    _, text = pdecode(data)
+    assert pencode(text) == pencode(text, "--mode", "pipe") == data
+    other = document(pencode(text, "--byte-order", "big" if order == "<" else "little"))
+    assert other["features"] == document(data)["features"] and "PD_SYMBOLS" in other["features"]
+    file = document(pencode(text, "--mode", "file"))
+    assert file["features"] == other["features"]
+    assert file["file"]["adds_features"] == ["HOSTNAME"]
+
+
+@pytest.mark.parametrize("form", ["new", "old"])
+def test_own_features_get_their_table_where_the_layout_changes(form):
+    before = document(own_features(form).build("<"))
+    after = document(pencode(before, "--byte-order", "big"))
+    the_same(after, before)
+    assert after["file"]["adds_features"] == before["file"]["adds_features"]
+    after = document(pencode(before, "--compress"))
+    the_same(after, before)
+    assert after["file"]["adds_features"] == ["HOSTNAME", "COMPRESSED"]
+    before["features"]["PD_SYMBOLS"]["images"].append({"path": "/bin/app"})
+    after = document(pencode(before))
+    assert after["features"]["PD_SYMBOLS"]["images"][0]["path"] == "/bin/app"
+    assert after["file"]["adds_features"] == ["HOSTNAME"] and after["errors"] == []
+
+
+def test_own_features_that_are_removed_or_added():
+    before = document(own_features("new").build("<"))
+    symbols = before["features"].pop("PD_SYMBOLS")
+    assert pencode(before) == File(attrs=[(attr("IP"), [1])], records=[sample(attr("IP"), ip=5)],
+                                   features={3: fstr("box")}).build("<")
+    before = document(pencode(before))
+    before["features"]["PD_SYMBOLS"] = symbols
+    assert pencode(before) == own_features("new").build("<")
 
 
 @pytest.mark.parametrize("sizes", [(64, 128), (128, 64), (64, 72, 136)])

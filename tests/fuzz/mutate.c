@@ -293,7 +293,7 @@ static void note_container(struct places *p, struct pd_reader *reader)
 		const struct pd_section *s = &info->sections[i];
 
 		if (strcmp(s->name, "header") && strcmp(s->name, "attrs") &&
-		    strcmp(s->name, "feature_table"))
+		    strcmp(s->name, "feature_table") && strcmp(s->name, "own_feature_table"))
 			continue;
 		for (uint64_t at = s->offset; at < s->offset + s->size && at < p->in->size; at += 8)
 			note(p, at, 8);

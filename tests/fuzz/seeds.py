@@ -37,7 +37,7 @@ import simpleperf_sections as simpleperf  # noqa: E402
 from perfdata import features as f  # noqa: E402
 from perfdata.attr import Attr  # noqa: E402
 from perfdata.catalog import write  # noqa: E402
-from perfdata.container import File, gzip, zstd_stream  # noqa: E402
+from perfdata.container import OWN_MAGIC, File, gzip, zstd_stream  # noqa: E402
 from perfdata.wire import Wire, encode, u32, u64  # noqa: E402
 
 SMALL = 16_000      # bytes: a larger seed costs more than it reaches
@@ -93,6 +93,11 @@ def features(data):
         if at + size + 16 * (i + 1) <= len(data):
             where, length = struct.unpack_from(order + "2Q", data, at + size + 16 * i)
             yield bit, order == ">", data[where:where + length]
+    table = at + size + 16 * len(bits)
+    if data[table:table + 8] == OWN_MAGIC:
+        for i in range(struct.unpack_from(order + "Q", data, table + 8)[0]):
+            own, where, length = struct.unpack_from(order + "3Q", data, table + 16 + 24 * i)
+            yield own, order == ">", data[where:where + length]
 
 
 PROGRAM = """__attribute__((noinline)) static int in(int x) { return x * 3; }

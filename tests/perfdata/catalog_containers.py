@@ -43,6 +43,11 @@ def headers():
     yield file("event-types", event_types=[(0, "cycles"), (1, "instructions")])
     yield file("late-attrs", late_attrs=True, features={})
     yield file("spare-features", spare_features=3, facts=[("feature", "HOSTNAME", "", "box")])
+    yield file("own-features", own_features={240: f.pd_symbols([])},
+               facts=[("feature", "HOSTNAME", "", "box"), ("feature", "PD_SYMBOLS", "images", []),
+                      ("file", None, "adds_features", ["HOSTNAME"])])
+    yield file("own-features-alone", features={}, own_features={241: b"", 255: b"\2\3"},
+               facts=[("feature", "FEATURE_255", "raw", "0203")])
     yield file("gap", gap=b"\0\xff\0\0\0\0\0\0", facts=[("file", None, "gaps[0].data", "ff")])
     yield file("tail", tail=b"\xee" * 5)
     yield file("no-ids", attrs=[(ATTR, [])], facts=[("attr", 0, "ids", [])])

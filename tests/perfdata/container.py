@@ -3,7 +3,8 @@
     File(attrs=[(attr, [1, 2])], records=[comm(1, 1, "ls")], features={3: fstr("box")}).build("<")
 
 `attrs` are (Attr, ids) pairs, `features` maps numbers to Parts.  build() returns the bytes, in the
-byte order of its argument or of the object.
+byte order of its argument or of the object.  `own_features` have no bits in the header: a second
+table after the first one leads to them.
 """
 
 import gzip as _gzip
@@ -21,6 +22,8 @@ MAGIC_V1 = b"PERFFILE"
 # After the magic; then the bitmap of features.
 HEADER = Layout(U64("size attr_size attrs_at attrs_size data_at data_size types_at types_size"))
 SECTION = Layout(U64("offset size"))
+OWN_MAGIC = b"PDFEATS1"  # of the second table; then the number of its entries
+OWN_ENTRY = Layout(U64("number"), *SECTION.rows)
 
 
 def bitmap(numbers, wire):
@@ -48,6 +51,8 @@ class File:
     claimed: tuple = ()  # features that have a bit but no section: the recorder was killed
     late_attrs: bool = False  # ids and attrs after the data, as perf inject writes them
     event_types: list = None  # (event_id, name): the section of the first perfs
+    own_features: dict = field(default_factory=dict)  # those of the second table
+    own_count: int = None  # what the second table states; None: its real number of entries
     spare_features: int = 0  # entries of the feature table that were reserved and not used
     gap: bytes = b""  # bytes that belong to nothing, between ids and attrs
     tail: bytes = b""  # bytes after everything
@@ -99,7 +104,7 @@ class File:
         put(layout["event_types"], types)
         put(layout["data"], data)
 
-        numbers = sorted(self.features)
+        numbers, own = sorted(self.features), sorted(self.own_features)
         header = [
             self.magic or u64(MAGIC),
             HEADER(self.header_size, stride, layout["attrs"], stride * len(encoded), layout["data"],
@@ -109,28 +114,34 @@ class File:
         if self.header_size >= 104:
             header.append(bitmap([*numbers, *self.claimed], wire))
         put(0, header)
-        if not numbers:
+        if not numbers and not own and self.own_count is None:
             return bytes(blob) + self.tail
 
         # perf reads the table right after the data, so late attrs come after all features
-        assert not self.late_attrs
+        assert not self.late_attrs and not (own and self.spare_features)
         offsets, here = [], layout["data"]
         for record in records:
             offsets.append(here)
             here += len(record)
         sections = []
-        for number in numbers:
-            feature = self.features[number]
+        for feature in [*map(self.features.get, numbers), *map(self.own_features.get, own)]:
             if isinstance(feature, auxtrace_index):
                 feature = feature.at(offsets)
             sections.append(encode(feature, wire))
-        here = len(blob) + 16 * (len(sections) + self.spare_features)
+        second = [OWN_MAGIC, u64(len(own) if self.own_count is None else self.own_count)]
+        has_second = own or self.own_count is not None
+        here = len(blob) + 16 * (len(numbers) + self.spare_features)
+        here += 16 + 24 * len(own) if has_second else 0
         table = []
-        for section in sections:
-            table.append(SECTION(here, len(section)))
+        for section, number in zip(sections, [*numbers, *own]):
+            if len(table) < len(numbers):
+                table.append(SECTION(here, len(section)))
+            else:
+                second.append(OWN_ENTRY(number, here, len(section)))
             here += len(section)
-        blob += encode(table, wire) + bytes(16 * self.spare_features) + b"".join(sections)
-        return bytes(blob) + self.tail
+        blob += encode(table, wire) + bytes(16 * self.spare_features)
+        blob += encode(second, wire) if has_second else b""
+        return bytes(blob) + b"".join(sections) + self.tail
 
 
 @dataclass

@@ -17,7 +17,7 @@ import zlib
 from types import SimpleNamespace
 
 from .attr import swap_attr
-from .container import HEADER, SECTION
+from .container import HEADER, OWN_MAGIC, SECTION
 from .container import gzip as gzip_again
 from .records import event_type
 from .swap_records import COMPRESSED, COMPRESSED2, Events, Report, swap_feature, swap_stream
@@ -133,6 +133,27 @@ def _sections(t, header, numbers):
             if at + 16 <= len(t.data)]
 
 
+def _own_sections(t, header, numbers):
+    """The same of the second table."""
+    table = header.data_at + header.data_size + 16 * len(numbers)
+    if t.data[table : table + 8] != OWN_MAGIC:
+        return []
+    entries = [table + 16 + 24 * i for i in range(min(t.peek(table + 8, 8), 16))]
+    return [(t.peek(at, 8), at + 8, t.peek(at + 8, 8), t.peek(at + 16, 8)) for at in entries
+            if at + 24 <= len(t.data)]
+
+
+def _swap_own_table(t, header, numbers):
+    """Swaps the count and the numbers of the features."""
+    sections = _own_sections(t, header, numbers)
+    if sections:
+        first = sections[0][1] - 16
+        t.within(first, first + 8).number(8)
+    for _, entry, _, _ in sections:
+        t.within(entry - 8, entry).number(8)
+    return sections
+
+
 def _swap_features(t, sections, events, report):
     for number, entry, at, size in sections:
         _section(t, entry)
@@ -181,7 +202,8 @@ def _move(data, order, header, numbers, new, places, end):
         at = _ids_place(t, header, entry)
         put(shifted(at), SECTION(shifted(t.peek(at, 8)), t.peek(at + 8, 8)))
     moved = {old: start + place for old, place in places}
-    for number, entry, offset, length in _sections(t, header, numbers):
+    for number, entry, offset, length in (_sections(t, header, numbers)
+                                          + _own_sections(t, header, numbers)):
         put(shifted(entry), SECTION(shifted(offset), length))
         if number == AUXTRACE_INDEX:
             counted = length % 16  # simpleperf has no count before the pairs
@@ -210,7 +232,8 @@ def _swap_file(data, order, long_size, report, moved=False):
             event_type.swap(t.within(header.types_at + entry, len(data)), {})
     swap_stream(t.within(start, end), events, report)
     report.end = max(report.end, start)
-    _swap_features(t, _sections(t, header, numbers), events, report)
+    own = [] if killed else _swap_own_table(t, header, numbers)
+    _swap_features(t, _sections(t, header, numbers) + own, events, report)
     if moved:
         return bytes(t.out)
     inner = _swap_inner(data, order, events, report)

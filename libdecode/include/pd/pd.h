@@ -130,7 +130,7 @@ enum pd_byte_order { PD_LITTLE_ENDIAN, PD_BIG_ENDIAN };
 
 struct pd_section {
 	const char *name;	/* "header", "ids", "attrs", "data", "event_types", "feature_table",
-				 * or the name of a feature; static */
+				 * "own_feature_table", or the name of a feature; static */
 	uint32_t feature;	/* bit of the feature; 0: none */
 	uint32_t attr_index;	/* of "ids" */
 	uint64_t offset, size;
@@ -148,7 +148,8 @@ struct pd_file_info {
 	uint64_t size, header_size, attr_size, data_offset, data_size;
 	uint32_t long_size;		/* word size of the feature bitmap: 8; 4 from big-endian
 					 * 32-bit */
-	bool adds_features[256];	/* the bitmap; in an unfinished file they may be missing */
+	bool adds_features[256];	/* the bitmap; in an unfinished file they may be missing.
+					 * Features of own_feature_table have no bit */
 	const struct pd_section *sections;
 	size_t nr_sections;
 	const struct pd_section *gaps;	/* bytes in no section that are not zero */
@@ -171,7 +172,7 @@ struct pd_account {
 	size_t size;		/* the caller's sizeof(struct pd_account) */
 	uint64_t total;
 	uint64_t header;	/* the header, attributes, ids and names of events */
-	uint64_t features;	/* the feature table and the sections */
+	uint64_t features;	/* the feature tables and the sections */
 	uint64_t records;	/* including damaged ones and the data after records */
 	uint64_t skipped;	/* in records named "SKIPPED": bytes that are not records */
 	uint64_t gaps;		/* in no section, not all zero */

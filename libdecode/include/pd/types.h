@@ -125,8 +125,11 @@ enum pd_feature_id {
 	PD_FEATURE_SIMPLEPERF_FILE2 = 132,
 	PD_FEATURE_SIMPLEPERF_END,
 
-	/* This project's: perf skips sections that it doesn't know. */
+	/* This project's own, which perf doesn't see: a file has them in a table after perf's,
+	 * without bits in the header. Older versions set bit 240. */
+	PD_FEATURE_PD_START = 240,
 	PD_FEATURE_PD_SYMBOLS = 240,
+	PD_FEATURE_PD_END = 256,
 };
 
 /* Feature CLOCK_DATA: the clockid of events without use_clockid, whose clock has no number of its
