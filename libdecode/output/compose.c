@@ -379,9 +379,10 @@ bool pd_feature_not_in_pipe(uint32_t id)
 	return false;
 }
 
-bool pd_feature_fits_record(size_t size)
+bool pd_feature_fits_record(uint32_t id, size_t size)
 {
-	return size <= UINT16_MAX - PD_RECORD_HEADER_SIZE - sizeof(uint64_t);
+	return !pd_feature_is_own(id) &&
+	       size <= UINT16_MAX - PD_RECORD_HEADER_SIZE - sizeof(uint64_t);
 }
 
 static const char *feature_name(uint32_t id)

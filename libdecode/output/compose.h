@@ -66,12 +66,13 @@ bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint3
 
 /* Returns whether a pipe carries the feature as other records, or not at all. */
 bool pd_feature_not_in_pipe(uint32_t id);
-/* Returns whether a section of this size fits into a HEADER_FEATURE record. */
-bool pd_feature_fits_record(size_t size);
+/* Returns whether a HEADER_FEATURE record can have the section: it fits into one, and perf, which
+ * refuses a pipe with an id above its own, reads it. */
+bool pd_feature_fits_record(uint32_t id, size_t size);
 
 struct pd_composed_feature {
 	bool given;
-	bool left_out;		/* too large for a record of a pipe */
+	bool left_out;		/* does not fit into a record of a pipe */
 	bool lost_raw;		/* bytes that no field describes are lost: the byte order changes */
 	struct pd_buf bytes;
 };

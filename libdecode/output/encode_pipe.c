@@ -78,7 +78,7 @@ static int write_features(struct pd_encoder *enc, struct pd_encode_error *e)
 		if (!f->given || !bytes.size || pd_feature_not_in_pipe(id) ||
 		    (id == PD_FEATURE_COMPRESSED && enc->options.compress))
 			continue;
-		f->left_out = !pd_feature_fits_record(bytes.size);
+		f->left_out = !pd_feature_fits_record(id, bytes.size);
 		if (!f->left_out && write_record(enc, PD_RECORD_HEADER_FEATURE, values, 2, none, e))
 			return -1;
 	}

@@ -69,7 +69,7 @@ int pd_writer_store_feature(struct pd_writer *w, uint32_t id, struct pd_bytes se
 			return write_tracing_data(w, section, e);
 		if (pd_feature_not_in_pipe(id))
 			return 0;
-		w->features[id].left_out = !pd_feature_fits_record(section.size);
+		w->features[id].left_out = !pd_feature_fits_record(id, section.size);
 		return w->features[id].left_out ? 0 :
 			pd_writer_own_record(w, PD_RECORD_HEADER_FEATURE, values, 2, e);
 	}

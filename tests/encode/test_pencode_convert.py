@@ -61,7 +61,7 @@ def test_a_feature_too_large_for_a_pipe_is_left_out_and_said(size, code):
     assert records_of(after) == records_of(doc) and "HOSTNAME" in after["features"]
 
 
-# --- own features ---
+# --- own features, which perf refuses in a pipe ---
 
 SYMBOLS = f.pd_symbols([], version=1)
 
@@ -71,6 +71,18 @@ def own_features(form):
     new, old = ({240: SYMBOLS}, {}) if form == "new" else ({}, {240: SYMBOLS})
     return File(attrs=[(attr("IP"), [1])], records=[sample(attr("IP"), ip=5)],
                 features={3: fstr("box"), **old}, own_features=new)
+
+
+@pytest.mark.parametrize("form", ["new", "old"])
+def test_own_features_are_left_out_of_a_pipe_and_said(form):
+    before = document(own_features(form).build("<"))
+    done = run("pencode", "--mode", "pipe", stdin=json.dumps(before).encode())
+    assert done.returncode == 1
+    assert done.stderr.decode() == ("pencode: stdin: feature PD_SYMBOLS left out: perf refuses a "
+                                    "pipe with it (a file can hold it)\n")
+    after = document(done.stdout)
+    assert after["errors"] == [] and [*after["features"]] == ["HOSTNAME"]
+    assert records_of(after) == records_of(before)
 
 
 @pytest.mark.parametrize("order", "<>")

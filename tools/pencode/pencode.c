@@ -12,6 +12,7 @@
 #include "files/atomic_output.h"
 #include "cli/build.h"
 #include "cli/cli.h"
+#include "pd/repair.h"
 #include "pd/write.h"
 #include "pencode/pencode_json.h"
 #include "pencode/pencode_split.h"
@@ -417,6 +418,16 @@ struct work {
 	const char *input;
 };
 
+/* Reports a feature that a pipe can't have. */
+static void report_feature_left_out(const char *input, const char *feature)
+{
+	const bool is_own = strcmp(feature, pd_feature_name(PD_FEATURE_PD_SYMBOLS)) == 0;
+
+	cli_error(&tool, "%s: feature %s left out: %s (a file can hold it)", input, feature,
+		  is_own ? "perf refuses a pipe with it" :
+			   "it exceeds the 64 KiB of a pipe's record");
+}
+
 /* Reports the parts that the output can't represent. */
 static enum cli_exit report_left_out(const char *input, const struct pd_encoder *enc)
 {
@@ -425,10 +436,7 @@ static enum cli_exit report_left_out(const char *input, const struct pd_encoder 
 	size_t n, raw;
 
 	for (n = 0; (feature = pd_encoder_feature_left_out(enc, n)); n++)
-		cli_error(&tool,
-			  "%s: feature %s left out: it exceeds the 64 KiB of a pipe's record (a "
-			  "file can hold it)", input,
-			  feature);
+		report_feature_left_out(input, feature);
 	for (raw = 0; (feature = pd_encoder_feature_lost_raw(enc, raw)); raw++)
 		cli_error(&tool,
 			  "%s: %s_raw left out: the byte order of bytes that no field describes "

@@ -223,7 +223,7 @@ PD_API int pd_writer_feature_bytes(struct pd_writer *w, uint32_t id, struct pd_b
 				   struct pd_error *e);
 
 /* Returns the name of the i-th feature omitted so far because it is too large for a record of a
- * pipe; NULL after the last. Static. */
+ * pipe, or PD_SYMBOLS, with which perf refuses a pipe; NULL after the last. Static. */
 PD_API const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i);
 
 /* Writes everything given so far to the fd and states its size in a file's header, so that the file
@@ -303,7 +303,7 @@ PD_API int pd_encoder_finish(struct pd_encoder *enc, struct pd_error *e);
 PD_API uint64_t pd_encoder_left_out(const struct pd_encoder *enc);
 
 /* Returns the name of the i-th feature omitted so far because it is too large for a record of a
- * pipe; NULL after the last. Static. */
+ * pipe, or PD_SYMBOLS, with which perf refuses a pipe; NULL after the last. Static. */
 PD_API const char *pd_encoder_feature_left_out(const struct pd_encoder *enc, size_t i);
 
 /* Returns the name of the i-th feature so far that was swapped to the other byte order without the
