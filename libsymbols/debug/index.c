@@ -30,6 +30,18 @@ static bool hide_section(Elf_Scn *section)
 	return gelf_update_shdr(section, &header);
 }
 
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The form of compressed sections before SHF_COMPRESSED, and what the link-time optimizer of gcc
+ * has for itself: libdw expands both. Nothing here is found in them. */
+static bool is_never_used(const char *section)
+{
+	return has_prefix(section, ".zdebug_") || has_prefix(section, ".gnu.debuglto_");
+}
+
 /* Sections that are compressed are expanded by libdw, which writes to their headers: all of them,
  * when it opens the file. */
 static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *file,
@@ -37,14 +49,22 @@ static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *f
 {
 	for (size_t i = 1; i < file->nr_sections; i++) {
 		const struct ps_section *s = &file->sections[i];
+		const bool is_hidden = s->name && is_never_used(s->name);
 		GElf_Chdr header;
 		Elf_Scn *section;
 
-		if (!s->name || strncmp(s->name, ".debug_", 7) != 0 ||
-		    !(s->header.sh_flags & SHF_COMPRESSED))
+		if (!is_hidden && !(s->name && has_prefix(s->name, ".debug_") &&
+				    s->header.sh_flags & SHF_COMPRESSED))
 			continue;
 		section = elf_getscn(file->elf, i);
-		if (!section || !gelf_getchdr(section, &header) || !file->is_writable)
+		if (!section || !file->is_writable)
+			return PS_BAD_FILE;
+		if (is_hidden) {
+			if (!hide_section(section))
+				return PS_BAD_FILE;
+			continue;
+		}
+		if (!gelf_getchdr(section, &header))
 			return PS_BAD_FILE;
 		if (file->header.e_type != ET_REL && !is_read(s->name, depth) &&
 		    hide_section(section))

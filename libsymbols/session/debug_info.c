@@ -19,10 +19,12 @@ struct ps_elf *ps_session_debug_file(struct ps_loaded *l)
 void ps_session_open_debug(struct ps_session *s, struct ps_loaded *l)
 {
 	const struct ps_split_finder finder = l->debug.finder;
+	const enum ps_status status = ps_debug_open(&l->debug, ps_session_debug_file(l),
+						    l->alt.elf ? &l->alt : NULL,
+						    ps_session_depth(s), &s->budget);
 
-	l->has_debug = ps_debug_open(&l->debug, ps_session_debug_file(l),
-				     l->alt.elf ? &l->alt : NULL, ps_session_depth(s),
-				     &s->budget) == PS_OK;
+	l->has_debug = status == PS_OK;
+	l->lacks_memory = status == PS_OVER_LIMIT;
 	if (l->has_debug)
 		l->debug.finder = finder;
 }

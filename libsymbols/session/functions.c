@@ -111,6 +111,7 @@ void ps_session_chain(struct ps_session *s, struct ps_loaded *l, uint64_t addres
 
 	if (ps_session_has_debug(s, l))
 		n = ps_debug_find(&l->debug, address, ps_session_depth(s), chain, PS_CHAIN_MAX);
+	l->lacks_memory |= n < 0;
 	if (n > 0 && (symbol->name_size || chain[n - 1].name))
 		combine(s, symbol, chain, (size_t)n, out);
 	else if (symbol->name_size)

@@ -460,6 +460,8 @@ static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
 				       .other_id = l->other_id, .why = l->why };
 	if (l->match != PS_MISMATCH && l->why == PD_WHY_FOUND)
 		out->match = ps_match_name(l->match);
+	if (out->match && l->opening == PS_SETTLED && l->lacks_memory)
+		out->why = PD_WHY_LIMIT;
 	if (l->is_given)
 		out->why = PD_WHY_FOUND;
 	for (unsigned int i = 0; i < PS_NR_SOURCES; i++)

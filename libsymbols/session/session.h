@@ -46,6 +46,7 @@ struct ps_loaded {
 	 * ps_session_has_debug(). */
 	struct ps_debug debug;
 	bool has_debug;
+	bool lacks_memory;		/* for it, or for a part of it */
 	enum ps_opening opening;	/* under the lock */
 	struct ps_loaded *next_waiting;
 	struct ps_cfi *cfi;		/* NULL: not asked for yet */

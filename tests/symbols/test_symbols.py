@@ -109,10 +109,10 @@ class Symbols:
         file = File(attrs=[(EVENT, [1])], records=records, features=features)
         self.path.write_bytes(file.build(order))
 
-    def lines(self, records, *options, **more):
+    def lines(self, records, *options, status=0, **more):
         self.write(records, **more)
         done = self.run(["-f", "jsonl", "--symbols", *options, self.path])
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == status, done.stderr
         lines = strict_json_lines(done.stdout)
         wrong = [text for line in lines for text in complaints("line.schema.json", line)]
         assert not wrong, wrong[:5]

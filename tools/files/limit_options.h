@@ -5,10 +5,16 @@
 #include "files/max_output.h"
 #include "sandbox/sandbox.h"
 
+/* Texts of --memory. */
+#define LIMIT_INPUT \
+	"keep at most SIZE of the input in memory, such as 1G (default and 0: 256M)"
+#define LIMIT_INPUT_AND_NAMES \
+	"keep at most SIZE of the input in memory, and as much of files with names of functions, " \
+	"such as 1G (default and 0: 256M, and 1G of those files)"
+
 /* S has the members memory, max_output and sandbox. */
-#define LIMIT_OPTIONS(S) \
-	CLI_SIZE(0, "memory", "SIZE", S, memory, \
-		 "keep at most SIZE of the input in memory, such as 1G (default and 0: 256M)"), \
+#define LIMIT_OPTIONS(S, TEXT) \
+	CLI_SIZE(0, "memory", "SIZE", S, memory, TEXT), \
 	MAX_OUTPUT_OPTION(S, max_output), \
 	SANDBOX_OPTION(S)
 

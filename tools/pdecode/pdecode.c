@@ -318,6 +318,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	    symbols_report_unnamed(&run->symbols, &pdecode, run->in.name) &&
 	    run->s->symbols.strict && status == CLI_OK)
 		status = CLI_ERRORS;
+	if (symbols_report_limit(&run->symbols, &pdecode, run->in.name) && status == CLI_OK)
+		status = CLI_ERRORS;
 	symbols_report_unverified(&run->symbols, &pdecode, run->in.name);
 	if (run->s->utc)
 		clocks_report_untied(&pdecode, run->in.name, reader);
@@ -370,7 +372,7 @@ static enum cli_exit prepare_second_pass(struct run *run)
 	if (status != CLI_OK)
 		return status;
 	if (settings_need_names(run->s) && run->history)
-		status = symbols_open(&run->symbols, &pdecode, &run->s->symbols, &run->in,
+		status = symbols_open(&run->symbols, &pdecode, &run->s->symbols, &run->in, &o,
 				      run->history);
 	if (status != CLI_OK)
 		return status;

@@ -67,7 +67,7 @@ static const struct cli_option options[] = {
 		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "
 		   "same"),
 	CLI_FLAG(0, "strict", settings, strict, "stop at the first damage"),
-	LIMIT_OPTIONS(settings),
+	LIMIT_OPTIONS(settings, LIMIT_INPUT_AND_NAMES),
 	CLI_FLAG('v', "verbose", settings, verbose,
 		 "show every error, and notes on what is unusual but no error"),
 

@@ -27,11 +27,24 @@ enum cli_exit query_names_open(struct query_names *n, const struct cli_tool *too
 			       struct pq_recording *r)
 {
 	struct symbols *names = &n->of[r->number];
-	const enum cli_exit status = symbols_open(names, tool, s, in, r->history);
+	const struct pd_reader_options *limits = PD_READER_OPTIONS(
+		.memory_limit = r->input.memory, .max_expanded = r->input.max_expanded,
+		.max_ratio = r->input.max_ratio);
+	const enum cli_exit status = symbols_open(names, tool, s, in, limits, r->history);
 
 	if (status == CLI_OK)
 		r->namer = &names->namer;
 	return status;
+}
+
+bool query_names_report_limit(const struct query_names *n, const struct cli_tool *tool,
+			      const struct input *inputs)
+{
+	bool is_over = false;
+
+	for (size_t i = 0; i < n->count; i++)
+		is_over |= symbols_report_limit(&n->of[i], tool, inputs[i].name);
+	return is_over;
 }
 
 void query_names_close(struct query_names *n)

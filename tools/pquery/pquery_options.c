@@ -30,8 +30,9 @@ static const struct cli_option options[] = {
 		   "read rows in groups with N threads, at most 16 (default and 0: one per CPU); "
 		   "the output is the same"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory,
-		 "keep at most SIZE of each input in memory, and as much for sorting and "
-		 "grouping, such as 1G (default 256M)"),
+		 "keep at most SIZE of each input in memory, as much of files with names of "
+		 "functions, and as much for sorting and grouping, such as 1G (default 256M, and "
+		 "1G of those files)"),
 	MAX_OUTPUT_OPTION(settings, max_output),
 	SANDBOX_OPTION(settings),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error of the input"),

@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
 		   "appended)"),
 	CLI_FLAG(0, "json", settings, json,
 		 "report what was kept and lost on standard output, as a JSON object"),
-	LIMIT_OPTIONS(settings),
+	LIMIT_OPTIONS(settings, LIMIT_INPUT),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END
 };

@@ -171,6 +171,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		filter_set_part(&preport, run->filter, run->part, reader) : CLI_OK;
 	const struct choices *c = &run->choices;
 	const struct settings *s = c->s;
+	const struct pd_reader_options limits = reader_options(run);
 	const struct pp_options *o = PP_OPTIONS(
 		.history = run->history, .filter = run->filter,
 		.namer = s->no_symbols ? NULL : &run->symbols.namer,
@@ -185,7 +186,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		return status;
 	run->symbols.threads = c->format->is_script ? 1 : thread_count(run);
 	if (!s->no_symbols)
-		status = symbols_open(&run->symbols, &preport, &s->symbols, &run->in,
+		status = symbols_open(&run->symbols, &preport, &s->symbols, &run->in, &limits,
 				      run->history);
 	if (status != CLI_OK)
 		return status;
@@ -287,11 +288,20 @@ static enum cli_exit check_whole(const struct run *run, enum cli_exit status)
 	return CLI_ERRORS;
 }
 
+static bool report_names_over_limit(const struct run *run)
+{
+	const bool is_over = symbols_report_limit(&run->symbols, &preport, run->in.name);
+
+	return (run->base && report_names_over_limit(run->base)) || is_over;
+}
+
 static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 {
 	const uint64_t size = run->out.written;
 	const bool is_file = run->out.fd != STDOUT_FILENO;
 
+	if (report_names_over_limit(run) && status == CLI_OK)
+		status = CLI_ERRORS;
 	status = output_close(&run->out, status);
 	if (status <= CLI_ERRORS)
 		wrote_warn_large(&preport, run->in.name, run->choices.format, run->profile);

@@ -174,7 +174,7 @@ static const struct cli_option options[] = {
 	CLI_NUMBER('j', "jobs", "N", settings, jobs,
 		   "read samples with N threads, at most 16 (default and 0: one per CPU); the "
 		   "output is the same"),
-	LIMIT_OPTIONS(settings),
+	LIMIT_OPTIONS(settings, LIMIT_INPUT_AND_NAMES),
 	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	/* of perf report and perf script */
 	CLI_REFUSED(0, "tui", "-f flamegraph --open is interactive"),

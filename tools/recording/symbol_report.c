@@ -123,18 +123,50 @@ bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool
 	return report_frames(t, tool, input);
 }
 
-void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
-			       const char *input)
+static bool is_over_limit(const struct pd_image_file *f)
+{
+	return f->why == PD_WHY_LIMIT;
+}
+
+static bool is_unverified(const struct pd_image_file *f)
+{
+	return f->match && strcmp(f->match, ps_match_name(PS_MATCH_UNVERIFIED)) == 0;
+}
+
+/* Returns how many images have such a file, and sets *first to the first of them. */
+static size_t count_files(const struct symbols *n, bool (*has)(const struct pd_image_file *f),
+			  uint32_t *first)
 {
 	const size_t nr_images = n->session ? pd_history_nr_images(n->history) : 0;
-	struct pd_image_file file, first = { 0 };
+	struct pd_image_file file;
 	size_t found = 0;
 
 	for (uint32_t i = 0; i < nr_images; i++)
-		if (ps_session_image(n->session, i, &file) && file.match &&
-		    strcmp(file.match, ps_match_name(PS_MATCH_UNVERIFIED)) == 0 && !found++)
-			first = file;
+		if (ps_session_image(n->session, i, &file) && has(&file) && !found++)
+			*first = i;
+	return found;
+}
+
+bool symbols_report_limit(const struct symbols *n, const struct cli_tool *tool, const char *input)
+{
+	uint32_t first = 0;
+	const size_t found = count_files(n, is_over_limit, &first);
+
 	if (found)
+		cli_error(tool, "%s: names or lines of %zu files do not fit into memory, as those "
+			  "of %s: give more --memory", input, found,
+			  pd_history_image(n->history, first)->path);
+	return found != 0;
+}
+
+void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
+			       const char *input)
+{
+	uint32_t first = 0;
+	const size_t found = count_files(n, is_unverified, &first);
+	struct pd_image_file file;
+
+	if (found && ps_session_image(n->session, first, &file))
 		cli_error(tool, "%s: nothing shows that %zu files are the recorded ones, as %s; "
-			  "their names may be wrong", input, found, first.path);
+			  "their names may be wrong", input, found, file.path);
 }

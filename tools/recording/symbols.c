@@ -128,13 +128,16 @@ enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 
 /* Creates the session, with what the recording itself has of names. */
 static struct ps_session *make_session(struct ps_options *o, const struct input *in,
-				       struct pd_error *e)
+				       const struct pd_reader_options *reader, struct pd_error *e)
 {
 	const off_t at = in->fd >= 0 ? lseek(in->fd, 0, SEEK_CUR) : 0;
+	const struct pd_reader_options *quiet = PD_READER_OPTIONS(
+		.memory_limit = reader->memory_limit, .max_expanded = reader->max_expanded,
+		.max_ratio = reader->max_ratio);
 	struct ps_session *s;
 
-	o->recording = in->fd >= 0 ? pd_reader_open_fd(in->fd, NULL, e) :
-				     pd_reader_open_path(in->path, NULL, e);
+	o->recording = in->fd >= 0 ? pd_reader_open_fd(in->fd, quiet, e) :
+				     pd_reader_open_path(in->path, quiet, e);
 	s = ps_new(o, e);
 	pd_reader_free(o->recording);
 	if (in->fd >= 0)
@@ -144,10 +147,11 @@ static struct ps_session *make_session(struct ps_options *o, const struct input 
 
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 			   const struct symbol_settings *s, const struct input *in,
-			   const struct pd_history *h)
+			   const struct pd_reader_options *reader, const struct pd_history *h)
 {
 	struct ps_options o = {
 		.size = sizeof(o), .history = h, .places = &n->places,
+		.memory_limit = reader->memory_limit,
 		.depth = s->lines ? PS_LINES : s->no_inline ? PS_NAMES : PS_INLINES,
 		.unverified = (enum ps_unverified)s->unverified,
 		.max_frames = s->max_frames, .open = opener_open, .ctx = &n->opener,
@@ -169,7 +173,7 @@ enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 	read_prefixes(n, &s->prefixes);
 	o.prefixes = n->prefixes;
 	o.nr_prefixes = n->nr_prefixes;
-	n->session = make_session(&o, in, &e);
+	n->session = make_session(&o, in, reader, &e);
 	if (!n->session) {
 		cli_error(tool, "--symbols: %s", pd_error_text(&e, text, sizeof(text)));
 		return CLI_OUTPUT;

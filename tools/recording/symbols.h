@@ -120,16 +120,19 @@ enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_to
  * the sandbox. Returns CLI_OK, or CLI_INPUT after a message. */
 enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 			      const struct symbol_settings *s);
-/* Opens the session. Returns CLI_OK, or CLI_INPUT or CLI_OUTPUT after a message. */
+/* Opens the session, within the limits with which the input is read. Returns CLI_OK, or CLI_INPUT
+ * or CLI_OUTPUT after a message. */
 enum cli_exit symbols_open(struct symbols *n, const struct cli_tool *tool,
 			   const struct symbol_settings *s, const struct input *in,
-			   const struct pd_history *h);
+			   const struct pd_reader_options *reader, const struct pd_history *h);
 /* Keeps what symbols_report_unnamed() needs. `symbols` is a struct symbols. */
 void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals);
 /* Reports how many frames have no name, with the images that have most of them and what helps, and
  * whether stacks are cut. Returns whether there are frames without a name. */
 bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool,
 			    const char *input);
+/* Reports files whose names do not fit into the memory limit. Returns whether there are any. */
+bool symbols_report_limit(const struct symbols *n, const struct cli_tool *tool, const char *input);
 /* Reports files that nothing shows to be the recorded ones. */
 void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
 			       const char *input);

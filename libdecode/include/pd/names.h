@@ -56,7 +56,8 @@ struct pd_image_file {
 	struct pd_bytes other_id;	/* build id of a file that was refused; size 0: none */
 	size_t nr_sources;		/* of sources, "SYMTAB" */
 	const char *sources[PD_SOURCES_MAX];
-	uint8_t why;			/* enum pd_why: why no file was used */
+	uint8_t why;			/* enum pd_why: why no file was used; PD_WHY_LIMIT with a
+					 * file: not all its debug information fits into memory */
 };
 
 /* How many samples and frames are in an image. */

@@ -1,0 +1,91 @@
+"""Files with names that would take more memory or time than --memory allows."""
+import json
+import re
+import struct
+import subprocess
+import sys
+import zlib
+
+import pytest
+
+from conftest import TOOLS
+from perfdata.container import File
+from test_symbols import BASE, EVENT, hit, mapped, symbol
+
+ZEROS = 200 << 20
+SOURCE = "int work(int x) { return x * x; }\nint main(int argc, char **argv) { (void)argv; " \
+         "return work(argc); }\n"
+
+
+@pytest.fixture(scope="module", name="plain")
+def compiled_program(tmp_path_factory):
+    top = tmp_path_factory.mktemp("limits")
+    (top / "p.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id", "-o", top / "app", top / "p.c"],
+                   check=True)
+    return top / "app"
+
+
+def with_large_strings(plain, to):
+    (to.parent / "zeros").write_bytes(bytes(ZEROS))
+    subprocess.run(["objcopy", f"--update-section=.debug_str={to.parent / 'zeros'}", plain, to],
+                   check=True)
+    subprocess.run(["objcopy", "--compress-debug-sections=zlib-gabi", to], check=True)
+
+
+def with_older_form(plain, to):
+    """A section that libdw looks for is in the form that was used before SHF_COMPRESSED."""
+    (to.parent / "zeros").write_bytes(b"ZLIB" + struct.pack(">Q", ZEROS) +
+                                      zlib.compress(bytes(ZEROS), 1))
+    subprocess.run(["objcopy", f"--add-section=.zdebug_types={to.parent / 'zeros'}", plain, to],
+                   check=True)
+
+
+def recording(program, where, addresses=("work", "main")):
+    records = [mapped(program), *(hit(BASE + symbol(program, name)[0]) for name in addresses)]
+    path = where / "limits.data"
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=records).build("<"))
+    return path
+
+
+# The peak of a process includes that of its parent, so the parent is a small one.
+MEASURE = """import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+print(json.dumps([done.returncode, done.stdout, done.stderr,
+                  resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10]))
+"""
+
+
+def run(*command):
+    """(status, standard output, errors, MiB at most)"""
+    done = subprocess.run([sys.executable, "-c", MEASURE, *command], stdout=subprocess.PIPE,
+                          check=True)
+    return json.loads(done.stdout)
+
+
+COMMANDS = [("pdecode", "--symbols", "-f", "jsonl"), ("preport", "-j1", "-s", "sym,srcline"),
+            ("pquery", "--symbols", "select function from samples join symbols using (frame)")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_debug_information_is_expanded_within_the_limit(command, plain, tmp_path):
+    app = tmp_path / "app"
+    with_large_strings(plain, app)
+    assert app.stat().st_size < 1 << 20
+    path = recording(app, tmp_path)
+    tool = [TOOLS / command[0], *command[1:]]
+    status, out, errors, mib = run(*tool, "--memory", "16M", path)
+    assert status == 1 and "work" in out and mib < ZEROS >> 20
+    assert re.search(r"names or lines of 1 files do not fit into memory, as those of "
+                     rf"{app}: give more --memory\n", errors)
+    status, out, errors, mib = run(*tool, path)
+    assert (status, errors) == (0, "") and "work" in out
+
+
+@pytest.mark.parametrize("command", COMMANDS[:2], ids=lambda command: command[0])
+def test_sections_that_hold_no_names_are_not_expanded(command, plain, tmp_path):
+    app = tmp_path / "app"
+    with_older_form(plain, app)
+    path = recording(app, tmp_path)
+    status, out, _, mib = run(TOOLS / command[0], *command[1:], "--memory", "16M", path)
+    assert status == 0 and "work" in out and mib < ZEROS >> 20
