@@ -116,7 +116,8 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 {
 	static const struct pd_error cut = {
 		.code = PD_E_LIMIT, .severity = PD_DAMAGED, .text = "more tasks and maps than the "
-		"memory limit allows: some names and objects are missing" };
+		"memory limit allows, or deferred call chains of more than 1,024 addresses: some "
+		"names, objects or frames are missing" };
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	const struct pd_record *record;
 	struct pd_error ignored;

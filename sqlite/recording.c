@@ -80,7 +80,8 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 {
 	static const struct pd_error cut = {
 		.code = PD_E_LIMIT, .severity = PD_DAMAGED, .text = "more tasks and maps than the "
-		"memory limit allows: some names and objects are missing" };
+		"memory limit allows, or deferred call chains of more than 1,024 addresses: some "
+		"names, objects or frames are missing" };
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_fields items[ITEMS];
 	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };

@@ -367,7 +367,8 @@ static void write_listed_errors(struct pd_json *j)
 	}
 }
 
-/* Writes the table that frame_ids refer to. Returns 0, or -1 if entries are missing. */
+/* Writes the table that frame_ids refer to. Returns 0, or -1 if entries, or frames of samples, are
+ * missing. */
 static int write_frame_table(struct pd_json *j)
 {
 	const struct pd_frame_table *t = &j->resolve.table;
@@ -376,7 +377,7 @@ static int write_frame_table(struct pd_json *j)
 
 	if (j->options.frames != PD_JSON_FRAMES_TABLE || !j->options.history ||
 	    j->options.parts == PD_JSON_HEADER)
-		return 0;
+		return t->is_cut ? -1 : 0;
 	entries = pd_frame_table_sorted(t);
 	if (!lines)
 		pd_jsonw_raw(&j->w, ",\n\"frames\":[", 12);

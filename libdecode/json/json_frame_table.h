@@ -29,7 +29,7 @@ struct pd_frame_table {
 	struct pd_map by_hash;
 	uint64_t seed;		/* 0: no entry yet */
 	size_t nr;
-	bool is_cut;		/* an entry is missing: no memory */
+	bool is_cut;		/* no memory for an entry, or for the locations of a sample */
 };
 
 struct pd_frame_key pd_frame_key_of(const struct pd_history *h, int32_t pid,

@@ -274,8 +274,10 @@ static size_t locate_with(struct pd_json *j, const struct pd_record *r, locate_f
 					 res->capacity * sizeof(*res->locations),
 					 bigger * sizeof(*res->locations));
 
-		if (!p)
+		if (!p) {
+			res->table.is_cut = true;
 			return 0;
+		}
 		res->locations = p;
 		res->capacity = bigger;
 		n = find(j, r, res->locations, res->capacity);

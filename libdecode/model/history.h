@@ -140,6 +140,10 @@ struct pd_history_bits {
 	} markers[PD_NR_MARKERS];	/* of a callchain; value 0: none */
 };
 
+/* Addresses and markers of a deferred chain. Kernels record 127 addresses at most, unless
+ * kernel.perf_event_max_stack was raised. */
+enum { PD_DEFERRED_MOST = 1024 };
+
 /* The user part of callchains that the kernel recorded later, when the task returned from the
  * kernel. */
 struct pd_deferred_chain {

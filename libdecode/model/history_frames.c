@@ -57,6 +57,7 @@ struct lookup {
 	bool is_after_loss;
 	uint8_t mode, flags;		/* of the next address */
 	bool is_list;			/* addresses are not located */
+	bool has_deferred;		/* those of a cookie are added */
 	uint64_t time;
 	struct pd_location *out;
 	size_t capacity, n;
@@ -286,11 +287,14 @@ static void add_entry(struct lookup *l, uint64_t entry)
 	l->flags = 0;
 }
 
-/* Adds the addresses that the kernel recorded later for this cookie. */
+/* Adds the addresses that the kernel recorded later for this cookie. A callchain has one cookie, at
+ * its end. */
 static void add_deferred(struct lookup *l, uint64_t cookie)
 {
-	const struct pd_deferred_chain *chain = pd_map_find(&l->h->deferred, cookie);
+	const struct pd_deferred_chain *chain = l->has_deferred ? NULL :
+		pd_map_find(&l->h->deferred, cookie);
 
+	l->has_deferred = true;
 	for (size_t i = 0; chain && i < chain->count; i++)
 		add_entry(l, chain->ips[i]);
 }

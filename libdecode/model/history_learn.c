@@ -253,7 +253,8 @@ static int learn_bpf_event(struct pd_history *h, const struct pd_record *r)
 	return pd_history_add_program(h, s.build_id, (uint32_t)s.n[PD_SIDE_ID]);
 }
 
-/* Chains take at most half of the memory: without them, all that is missing is their addresses. */
+/* Chains take at most half of the memory: without them, all that is missing is their addresses.
+ * Any number of samples may have the cookie: the outermost addresses of long ones are left out. */
 static int learn_deferred(struct pd_history *h, const struct pd_record *r)
 {
 	struct pd_deferred_chain *chain;
@@ -266,6 +267,10 @@ static int learn_deferred(struct pd_history *h, const struct pd_record *r)
 	if (!pd_record_get_number(r, "cookie", &cookie) || !pd_record_get_numbers(r, "ips", &ips)) {
 		h->damaged++;
 		return 0;
+	}
+	if (ips.count > PD_DEFERRED_MOST) {
+		ips.count = PD_DEFERRED_MOST;
+		h->left_out++;
 	}
 	size = sizeof(*chain) + ips.count * sizeof(*chain->ips);
 	chain = h->budget.used + size < h->budget.limit / 2 ?

@@ -47,7 +47,9 @@ static void add_stack(struct pp_walk *w, const struct pd_fields *sample, const s
 {
 	struct pp_profile *p = w->p;
 
-	if (s->same)
+	if (s->is_small)
+		w->node = PP_NONE;
+	else if (s->same)
 		w->node = s->recent->nodes[s->same - 1];
 	else if (s->is_cut)
 		pp_walk_to_text(w, PP_KIND_CUT, "");
@@ -56,7 +58,7 @@ static void add_stack(struct pp_walk *w, const struct pd_fields *sample, const s
 		if (s->recent)
 			pp_recent_set_node(s->recent, s->same + s->nr - 1 - n, w->node);
 	}
-	if (!s->recent)
+	if (!s->recent || s->is_small)
 		return;
 	s->recent->is_cut = s->is_cut;
 	s->recent->nr_entries = 0;
@@ -124,6 +126,8 @@ static enum pd_code hand_on(struct pp_profile *p, struct pd_reader *r,
 {
 	uint64_t sum;
 
+	if (stack->is_small)
+		return PD_E_LIMIT;
 	if (__builtin_add_overflow(event->weight, weight, &sum))
 		return PD_E_COUNT;
 	event->weight = sum;

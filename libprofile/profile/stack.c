@@ -31,21 +31,27 @@ static size_t find_frames(struct pp_profile *p, const struct pd_fields *sample,
 					 p->stack_capacity);
 }
 
-static size_t locate_stack(struct pp_profile *p, const struct pd_fields *sample,
-			   const struct pd_record *record, const struct pp_recent *recent,
-			   const char **end)
+/* Sets s->nr and s->is_small. `record`: as find_frames(). */
+static void locate_stack(struct pp_profile *p, const struct pd_fields *sample,
+			 const struct pd_record *record, struct pp_stack *s, const char **end)
 {
+	const struct pp_recent *recent = record ? NULL : s->recent;
 	size_t n = find_frames(p, sample, record, recent, end);
 	struct pd_location *stack;
 
+	s->nr = n;
+
 	if (n <= p->stack_capacity)
-		return n;
+		return;
 	stack = pp_memory_grow(&p->memory, p->stack, &p->stack_capacity,
 			       n < STACK_FIRST ? STACK_FIRST : n, sizeof(*stack));
-	if (!stack)
-		return 0;
+	if (!stack) {
+		s->nr = 0;
+		s->is_small = true;
+		return;
+	}
 	p->stack = stack;
-	return find_frames(p, sample, record, recent, end);
+	s->nr = find_frames(p, sample, record, recent, end);
 }
 
 /* Locates the addresses of a callchain: it begins with the ip. A chain without one has the ip. */
@@ -57,9 +63,9 @@ static void locate_chain(struct pp_profile *p, const struct pd_fields *sample, s
 	chain.has &= ~(uint32_t)PD_HAS_IP;
 	s->same = s->recent && s->recent->is_known ?
 		pp_recent_leave_out(s->recent, p->options.history, &chain) : 0;
-	s->nr = locate_stack(p, &chain, NULL, s->recent, end);
-	if (!s->nr && !s->same)
-		s->nr = locate_stack(p, sample, NULL, s->recent, end);
+	locate_stack(p, &chain, NULL, s, end);
+	if (!s->nr && !s->same && !s->is_small)
+		locate_stack(p, sample, NULL, s, end);
 }
 
 /* Counts what makes a stack less trustworthy. Returns whether it is cut. */
@@ -98,14 +104,16 @@ static void read_addresses(struct pp_profile *p, struct pd_reader *r,
 	const char *end;
 
 	if (w->has_call_stacks || (w->copies_stacks && can_unwind(p)))
-		s->nr = locate_stack(p, sample, pd_reader_record(r, sample), NULL, &end);
+		locate_stack(p, sample, pd_reader_record(r, sample), s, &end);
 	else
 		locate_chain(p, sample, s, &end);
 	/* a cut stack has another root, and of a lone address the mode counts */
 	if (s->same && (s->nr + s->same == 1 || (s->nr + s->same >= most) != s->recent->is_cut)) {
 		s->same = 0;
-		s->nr = locate_stack(p, sample, NULL, s->recent, &end);
+		locate_stack(p, sample, NULL, s, &end);
 	}
+	if (s->is_small)
+		return;
 	s->items = p->stack;
 	/* the chain begins with the ip */
 	if (s->nr > 1 && s->items[0].of == PD_LOCATION_OF_IP) {
@@ -145,6 +153,7 @@ void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fi
 	/* `task` is set below: to clear it takes as long as to read a short stack */
 	s->items = NULL;
 	s->nr = s->same = 0;
+	s->is_cut = s->is_small = false;
 	s->recent = find_recent(p, sample, event, at);
 	s->at = *at;
 	read_addresses(p, r, sample, &event->weigher, s);

@@ -14,6 +14,7 @@ struct pp_stack {
 	struct pd_moment at;
 	struct pd_task task;
 	bool is_cut;
+	bool is_small;	/* there was no memory for the addresses */
 };
 
 /* Fills in *s, and counts what makes a stack less trustworthy. */

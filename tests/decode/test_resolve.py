@@ -456,17 +456,20 @@ def test_damage_is_told_once(tmp_path, run_pdecode):
     assert strict_json(done.stdout)["errors"] == strict_json(plain.stdout)["errors"] != []
 
 
+TOLD = ("more tasks and maps than --memory allows, or deferred call chains of more than 1,024 "
+        "addresses: some names, images or frames are missing")
+
+
 @sanitize
 def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
     """Maps learned before the limit are still used."""
     maps = [mapped(5, n << 20, 4096, 0, f"/{n}" * 200, n) for n in range(1, 9000)]
     path = written(tmp_path, maps)
     done = run_pdecode(["--resolve", "--memory", "2M", path])
-    told = "more tasks and maps than --memory allows: some names and images are missing"
-    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: {path}: {told}\n")
+    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: {path}: {TOLD}\n")
     document = strict_json(done.stdout)
     assert 0 < len(document["images"]) < 8999
-    assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", told)]
+    assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", TOLD)]
     assert run_pdecode(["--comm", "x", "--memory", "2M", "-f", "stats", path]).returncode == 1
 
 
@@ -475,10 +478,9 @@ def test_memory_that_is_too_small_for_a_stream_is_told(tmp_path, run_pdecode):
     maps = [mapped(5, n << 20, 4096, 0, f"/{n}" * 200, n) for n in range(1, 9000)]
     path = written(tmp_path, [*in_rounds(maps), hit(5, 1 << 20, 10000), r.finished_round()], "pipe")
     done = run_pdecode(["--resolve", "--memory", "4M", "-"], input=path.read_bytes())
-    told = "more tasks and maps than --memory allows: some names and images are missing"
-    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: standard input: {told}\n")
+    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: standard input: {TOLD}\n")
     document = strict_json(done.stdout)
-    assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", told)]
+    assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", TOLD)]
     assert document["summary"]["errors"] == 1 and len(samples(document)) == 1
 
 
@@ -698,3 +700,30 @@ def test_more_guests_than_fit_are_told(tmp_path, run_pdecode):
     document = strict_json(done.stdout)
     assert [comm for comm, _ in places(document)] == ["of1", "of254", None, None]
     assert (done.returncode, document["errors"][0]["code"]) == (1, "LIMIT")
+
+
+DEFERRED_MARK = 2**64 - 640
+
+
+def deferred(repeats, count):
+    """Samples whose callchains have a cookie again and again, and its addresses."""
+    chain = [USER_MARK, 0x10010, *[DEFERRED_MARK, 77] * repeats]
+    return [mapped(5, 0x10000, 0x100000, 0, "/app", 1), hit(5, 0x10010, 10, *chain),
+            hit(5, 0x10010, 11, *chain),
+            r.callchain_deferred(77, [USER_MARK, *range(0x10020, 0x10020 + 16 * count, 16)],
+                                 sid=sid(5, 12))]
+
+
+@sanitize
+def test_a_cookie_stands_for_its_addresses_once(tmp_path, decode):
+    document = decode(written(tmp_path, deferred(3, 3)), "--resolve")
+    assert [[frame["addr"] for frame in s["frames"]] for s in samples(document)] == [
+        ["0x10010", "0x10020", "0x10030", "0x10040"]] * 2
+
+
+@sanitize
+def test_a_cookie_has_1024_addresses_at_most(tmp_path, run_pdecode):
+    path = written(tmp_path, deferred(1, 2000))
+    done = run_pdecode(["--resolve", path])
+    assert (done.returncode, done.stderr.decode()) == (1, f"pdecode: {path}: {TOLD}\n")
+    assert [len(s["frames"]) for s in samples(strict_json(done.stdout))] == [1024] * 2

@@ -390,3 +390,19 @@ def test_the_page_tells_of_idle_samples_and_of_weights(tmp_path):
     assert [f[3] for f in about["functions"] if f[2] >= 6] == ["", ""]
     data = preport("-f", "flamegraph", "--weight=samples", path)
     assert not page(data)[0]["has_periods"] and "idle samples" not in page(data)[0]["facts"]
+
+
+def test_stacks_that_memory_does_not_suffice_for_are_counted_and_told(tmp_path):
+    """The addresses of one sample take more than --memory; those of the others do not."""
+    event = attr("IP|TID|TIME|CALLCHAIN")
+    deep = [CONTEXT_USER, *range(0x1010, 0x1010 + 16 * 8000, 16)]
+    chains = [[CONTEXT_USER, 0x1010], deep, [CONTEXT_USER, 0x1010]]
+    records = [r.comm(10, 10, "app", EXEC, sid=sample_id(event, time=1))] + [
+        sample(event, misc=USER, pid=10, tid=10, time=10 + i, ip=0x1010, callchain=chain)
+        for i, chain in enumerate(chains)]
+    path = tmp_path / "deep.data"
+    path.write_bytes(File(attrs=[(event, [1])], records=records).build())
+    done = subprocess.run([TOOLS / "preport", "-q", "--no-symbols", "-f", "folded", "--memory",
+                           "560K", path], capture_output=True, timeout=TIMEOUT, text=True)
+    assert done.returncode == 1 and "1 samples are in [small]: give more --memory" in done.stderr
+    assert text(folded(done.stdout.encode())) == {"app;[unknown]": 2, "[small]": 1}

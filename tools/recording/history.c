@@ -66,7 +66,8 @@ static enum cli_exit seek_to(const struct cli_tool *tool, const struct input *in
 
 static const struct pd_error too_large = {
 	.code = PD_E_LIMIT, .severity = PD_DAMAGED,
-	.text = "more tasks and maps than --memory allows: some names and images are missing" };
+	.text = "more tasks and maps than --memory allows, or deferred call chains of more than "
+		"1,024 addresses: some names, images or frames are missing" };
 
 static void learn_input(const struct input *in, const struct pd_reader_options *o,
 			struct pd_history *h, struct pd_index *index, struct pd_error *cut)
