@@ -82,6 +82,14 @@ def test_rows_for_programs(path, key):
     assert b"7@500" in preport("--sort", key, path)
 
 
+def test_the_number_of_a_task_that_has_ended(tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(EVENT, [HOST])], records=[sample(
+        EVENT, USER, ip=0x1010, pid=-1, tid=-1, time=1, cpu=0, id=HOST, period=1)]).build("<"))
+    assert preport("-f", "csv", "--sort", "tid", path) == b'tid,self,total,samples\n"-1",1,1,1\n'
+    assert json.loads(preport("-f", "json", "--sort", "tid", path))["rows"][0]["tid"] == -1
+
+
 def test_waits(path):
     stacks = text(folded(preport("-f", "folded", "--off-cpu", "--group", "tid", path)))
     assert {key.split(";")[0]: value for key, value in stacks.items()} == {
