@@ -83,6 +83,18 @@ def test_the_pager_without_a_choice(recording, tmp_path, programs, begin):
     assert out.startswith(begin + "\n" if begin else str(recording))
 
 
+@pytest.mark.parametrize("pager", ("nosuchpager", "nosuchpager -R", "/no/such/pager"))
+def test_a_pager_that_is_not_there_loses_no_report(recording, pager):
+    plain = on_terminal("--no-pager", recording)
+    assert on_terminal(recording, PAGER=pager) == (
+        0, f"preport: PAGER: '{pager}' could not be started\n{plain[1]}")
+
+
+@pytest.mark.parametrize("pager", ("LESS=R cat", "eval cat", "(cat)", "command cat"))
+def test_a_pager_may_be_what_only_a_shell_knows(recording, pager):
+    assert on_terminal(recording, PAGER=pager) == on_terminal("--no-pager", recording)
+
+
 def test_the_status_is_that_of_the_report(recording):
     assert on_terminal("--pid=77", recording, PAGER="sed s/^/x/")[0] == 5
     status, out = on_terminal("nothing.data", PAGER="echo PAGED")

@@ -526,7 +526,7 @@ static void start_viewer(struct run *run)
 	if (run->choices.s->open)
 		viewer_open_after(&preport, run->choices.s->output);
 	if (run->choices.s->pager && is_long && !run->choices.s->output)
-		run->is_paged = viewer_page();
+		run->is_paged = viewer_page(&preport);
 }
 
 int main(int argc, char **argv)

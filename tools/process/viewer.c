@@ -48,6 +48,30 @@ static bool wants_pager(void)
 	       !(term && strcmp(term, "dumb") == 0);
 }
 
+/* Returns false if the pager's first word is no command. A word with other characters may be one
+ * to the shell. */
+static bool is_pager_there(void)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_./-+,@%";
+	const char *pager = pager_of_user();
+	const size_t size = strcspn(pager, " \t");
+	char word[4096];
+	pid_t pid;
+
+	if (strspn(pager, plain) < size || !size || size >= sizeof(word) ||
+	    strcmp(pager, "less") == 0)
+		return true;
+	snprintf(word, sizeof(word), "%.*s", (int)size, pager);
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", "command -v \"$1\" >/dev/null 2>&1", "sh", word,
+		      (char *)NULL);
+		_exit(NOT_STARTED);
+	}
+	return pid > 0 && wait_for(pid) == 0;
+}
+
 /* As git does: less shows colors, and text of one screen without waiting for a key. */
 _Noreturn static void run_pager(int input)
 {
@@ -77,12 +101,18 @@ _Noreturn static void wait_for_both(pid_t worker, pid_t pager)
 	end_like(status);
 }
 
-bool viewer_page(void)
+bool viewer_page(const struct cli_tool *tool)
 {
 	int ends[2];
 	pid_t pager, worker;
 
-	if (!wants_pager() || pipe2(ends, O_CLOEXEC))
+	if (!wants_pager())
+		return false;
+	if (!is_pager_there()) {
+		cli_error(tool, "PAGER: '%s' could not be started", pager_of_user());
+		return false;
+	}
+	if (pipe2(ends, O_CLOEXEC))
 		return false;
 	pager = fork();
 	if (pager == 0)

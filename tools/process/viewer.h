@@ -8,12 +8,13 @@
 
 #include <stdbool.h>
 
+struct cli_tool;
+
 /* Returns true in a child whose standard output a pager shows: $PAGER, else less. The caller's
  * process does not return then. Returns false if there is to be none: standard output is no
- * terminal or a dumb one, PAGER is "" or "cat", or nothing could be started. */
-bool viewer_page(void);
-
-struct cli_tool;
+ * terminal or a dumb one, PAGER is "" or "cat", nothing could be started, or PAGER is no command,
+ * which is reported. */
+bool viewer_page(const struct cli_tool *tool);
 
 /* Returns in a child. The caller's process opens the file by xdg-open after the child has ended
  * without an error. */
