@@ -45,3 +45,11 @@ def test_a_full_disk_ends_the_thread(form, recording):
                               stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
     assert done.returncode == 4
     assert b"No space left" in done.stderr
+
+
+def test_a_full_disk_ends_text(recording):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([TOOLS / "preport", "--no-symbols", "-f", "script", recording],
+                              stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
+    assert (done.returncode, done.stderr) == (
+        4, b"preport: standard output: No space left on device\n")

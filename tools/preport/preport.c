@@ -201,7 +201,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	progress_end(&run->progress);
 	if (ret) {
 		if (run->out.error)
-			return CLI_OUTPUT;
+			return output_close(&run->out, CLI_OUTPUT);
 		if (e.code == PD_E_LIMIT || is_disk_full(&e))
 			return print_error(run, &e);
 		on_error(run, &e);
