@@ -127,7 +127,9 @@ def test_examples_of_help_work(run_pdecode, tmp_path):
                                   env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE)
             note = (b"" if "nginx" not in example
-                    else b"pdecode: no sample matches --comm nginx --cpu 0-3\n")
+                    else b"pdecode: --cpu does not apply to samples of cpu-clock, which have no "
+                    b"CPU: record with --sample-cpu\n"
+                    b"pdecode: no sample matches --comm nginx --cpu 0-3\n")
             assert (done.returncode, done.stderr) == (0, note), example
 
 

@@ -390,3 +390,16 @@ def test_no_sample_left_is_said(data, run_pdecode, form, options, said):
     done = run_pdecode([*form, *options, data])
     assert done.returncode == 0
     assert done.stderr.decode() == (f"pdecode: no sample matches {said}\n" if said else "")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "stats"])
+def test_samples_without_a_cpu_are_told(tmp_path, run_pdecode, form):
+    alone = Attr(type=SOFTWARE, config=CPU_CLOCK, sample_period=1000, sample_type="ID|IP|TID")
+    path = tmp_path / "alone.data"
+    path.write_bytes(File(attrs=[(alone, [1])], records=[
+        sample(alone, id=1, ip=0x1000, pid=1, tid=1)]).build("<"))
+    done = run_pdecode(["-f", form, "-C", "7", path])
+    assert (done.returncode, done.stderr.decode()) == (
+        0, "pdecode: --cpu does not apply to samples of cpu-clock:HG, which have no CPU: "
+           "record with --sample-cpu\n")
+    assert run_pdecode(["-f", form, path]).stderr == b""

@@ -1,13 +1,15 @@
 """Frames above the stacks: control groups, tasks and CPUs."""
 import json
 import random
+import subprocess
 
 import pytest
 
-from known_recording import ANSWER, recording  # noqa: F401
+from conftest import TIMEOUT, TOOLS
+from known_recording import ANSWER, FAULTS, recording  # noqa: F401
 from perfdata import records as r
 from perfdata.case import attr
-from perfdata.container import File
+from perfdata.container import File, Pipe
 from perfdata.sample import sample, sample_id
 from profiles import Pprof, folded, page_stacks, preport, text
 
@@ -94,3 +96,50 @@ def test_lines_of_frames_that_others_begin_with_are_sorted_by_bytes(tmp_path):
     path.write_bytes(File(attrs=[(IN_GROUPS, [1])], records=records).build("<"))
     got = preport("-f", "folded", "--group=cgroup,comm", path)
     assert got == b"".join(b"%s %d\n" % line for line in sorted(want.items()))
+
+
+def without_cpus(times=1):
+    """A recording of an event without a CPU, as of a command, and of one with it; a dummy event
+    has a CPU and no samples."""
+    alone = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=0, sample_period=1000,
+                 flags=("freq", "sample_id_all", "exclude_guest"))
+    dummy = attr("IP|TID|TIME|CPU|IDENTIFIER", type=1, config=9, flags=("sample_id_all",))
+    events = [(alone, [1]), (dummy, [3])]
+    records = [sample(alone, misc=2, pid=7, tid=7, time=10, ip=0x1010, identifier=1, period=5)]
+    if times > 1:
+        events.append((FAULTS, [2]))
+        records += [sample(FAULTS, misc=2, pid=7, tid=7, time=11 + cpu, ip=0x1010, cpu=cpu,
+                           callchain=[], identifier=2) for cpu in (0, 1)]
+    return events, records
+
+
+def asked(*args, input=None):
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", *map(str, args)], input=input,
+                          capture_output=True, timeout=TIMEOUT)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+@pytest.mark.parametrize("options", ([], ["-f", "script"], ["-f", "folded", "-e", "cpu-clock"]),
+                         ids=" ".join)
+def test_a_cpu_that_no_sample_states_is_refused(options, tmp_path):
+    events, records = without_cpus()
+    (tmp_path / "x").write_bytes(File(attrs=events, records=records).build("<"))
+    stream = Pipe(records=[*(r.header_attr(*event) for event in events), *records]).build("<")
+    for path, input in ((tmp_path / "x", None), ("-", stream)):
+        status, out, said = asked(*options, "-C", "7", path, input=input)
+        assert (status, out) == (2, b"")
+        assert said.splitlines()[0] == (
+            "preport: '--cpu' needs samples with a CPU, which this recording does not have: "
+            "record with --sample-cpu")
+        assert asked(*options, path, input=input)[0] == 0
+
+
+def test_an_event_without_cpus_beside_another_is_told(tmp_path):
+    events, records = without_cpus(times=2)
+    (tmp_path / "x").write_bytes(File(attrs=events, records=records).build("<"))
+    status, out, said = asked("-f", "script", "--cpu", "1", tmp_path / "x")
+    assert status == 0 and out.count(b":7   ") == 2
+    assert said == ("preport: --cpu does not apply to samples of cpu-clock, which have no CPU: "
+                    "record with --sample-cpu\n")
+    status, out, said = asked("-f", "folded", "-e", "page-faults", "--cpu", "1", tmp_path / "x")
+    assert (status, out, said) == (0, b":7;[unknown] 3\n", "")

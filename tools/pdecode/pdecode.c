@@ -16,6 +16,7 @@
 #include "process/progress.h"
 #include "process/sigbus.h"
 #include "process/sigint.h"
+#include "recording/cpu_filter.h"
 #include "recording/filter.h"
 #include "recording/history.h"
 #include "recording/symbols.h"
@@ -324,6 +325,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	if (run->s->utc)
 		clocks_report_untied(&pdecode, run->in.name, reader);
 	filter_report_unknown_events(&pdecode, &run->s->filter, reader);
+	if (!run->s->header_only)
+		cpu_filter_report(&pdecode, &run->s->filter, reader);
 	if (run->filter && !run->s->header_only && !run->refused)
 		filter_report_no_match(&pdecode, &run->s->filter, run->filter);
 	if (run->not_shown)

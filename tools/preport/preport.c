@@ -12,6 +12,7 @@
 #include "files/input_errors.h"
 #include "files/output.h"
 #include "pd/profile.h"
+#include "recording/cpu_filter.h"
 #include "recording/history.h"
 #include "preport/preport_choices.h"
 #include "preport/preport_fits.h"
@@ -209,6 +210,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 	if (sigbus_lost_bytes(&e))
 		on_error(run, &e);
 	filter_report_unknown_events(&preport, &s->filter, reader);
+	cpu_filter_report(&preport, &s->filter, reader);
 	return run->errors.nr ? CLI_ERRORS : CLI_OK;
 }
 
@@ -238,6 +240,9 @@ static enum cli_exit read_samples(struct run *run)
 		return status;
 	if (e.code != PD_OK)
 		on_error(run, &e);
+	status = cpu_filter_check(&preport, &run->choices.s->filter, &run->in);
+	if (status != CLI_OK)
+		return status;
 	if (run->filter)
 		pd_filter_set_history(run->filter, run->history);
 	if (choices_need_order(&run->choices))
