@@ -255,6 +255,18 @@ static bool is_nowhere(const struct pp_frame *frame)
 	       frame->at.cpumode == PD_CPUMODE_USER;
 }
 
+/* The totals are of the samples that are shown, as with a filter. All of them have an address. */
+static void leave_out(struct merge *g, size_t i, uint32_t event)
+{
+	struct pp_profile *p = g->p;
+
+	p->places[i].is_left_out = true;
+	p->events[event].weight -= p->tree.nodes[i].weight;
+	p->events[event].samples -= p->tree.nodes[i].samples;
+	p->counts.samples -= p->tree.nodes[i].samples;
+	p->counts.no_address = 0;
+}
+
 static int merge_node(struct merge *g, size_t i)
 {
 	struct pp_profile *p = g->p;
@@ -276,7 +288,7 @@ static int merge_node(struct merge *g, size_t i)
 	if (!node->samples)
 		return 0;
 	if (g->shape.parent && !at.has_parent) {
-		p->places[i].is_left_out = true;
+		leave_out(g, i, at.event);
 		return 0;
 	}
 	if (is_left_out(g, &at)) {

@@ -158,6 +158,14 @@ def test_shapes_of_stacks(recording):
     preport("--parent", "nothing", recording, status=5)
 
 
+def test_the_totals_are_of_the_stacks_of_a_parent(recording):
+    whole, part = preport(recording).decode(), preport("--parent", "*libx*", recording).decode()
+    assert "7 samples of cpu-clock: " in whole and "3 samples of cpu-clock: " in part
+    assert part.splitlines()[1].startswith("kernel 4.5 %  libraries 95.5 %  ·")
+    profile = Pprof(preport("-f", "pprof", "--parent", "*libx*", recording))
+    assert profile.comments[0].startswith("cpu-clock: 3 samples")
+
+
 def test_the_table(recording):
     out = preport(recording)
     rows = table(out)
