@@ -303,7 +303,7 @@ static int run_recorder(struct recording *r, char *const *command)
 /* Returns the status of the recording, or if that is 0 the status of the report. */
 static int record_and_report(struct recording *r, struct settings *o, char *const *command)
 {
-	int status = report_prepare(o, &r->log), report = 0;
+	int status = report_prepare(o, command[0], &r->log), report = 0;
 
 	if (status)
 		return status;

@@ -177,8 +177,8 @@ static const struct cli_option options[] = {
 
 	CLI_GROUP("After the recording"),
 	CLI_OPTIONAL(0, "flamegraph", "FILE", settings, flamegraph, "perf.html",
-		     "write a flame graph, an HTML page (default perf.html), with preport; implies "
-		     "-g unless --call-graph is given"),
+		     "write a flame graph, an HTML page or if the name ends in .svg a picture "
+		     "(default perf.html), with preport; implies -g unless --call-graph is given"),
 	CLI_FLAG(0, "top", settings, top,
 		 "print which functions take the time, with preport; implies -g likewise"),
 	CLI_GROUP("Information"),

@@ -11,10 +11,39 @@
 
 enum { NOT_STARTED = 127, MOST_ARGUMENTS = 10 };
 
-int report_prepare(struct settings *o, const struct logger *log)
+/* Returns whether a name is one of a flame graph, a page or a picture. */
+static bool is_picture(const char *name)
+{
+	static const char *const ends[] = { ".html", ".svg", ".html.gz", ".svg.gz" };
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (size >= strlen(ends[i]) && strcmp(name + size - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Checks the file of --flamegraph. Returns 0, or an exit status after logging the error. */
+static int check_picture(const char *name, const char *command, const struct logger *log)
+{
+	const char *slash = strrchr(name, '/');
+
+	if (strchr(slash ? slash : name, '.') && !is_picture(name))
+		return log_error(log, CLI_USAGE, "'--flamegraph' writes .html and .svg, not '%s': "
+				 "preport writes other files of the recording", name);
+	if (command && is_picture(command) && access(command, X_OK))
+		return log_error(log, CLI_USAGE, "'%s' is no command; the file of a flame graph is "
+				 "given with '=': --flamegraph=%s", command, command);
+	return 0;
+}
+
+int report_prepare(struct settings *o, const char *command, const struct logger *log)
 {
 	const char *option = o->flamegraph ? "--flamegraph" : o->top ? "--top" : NULL;
+	const int status = o->flamegraph ? check_picture(o->flamegraph, command, log) : 0;
 
+	if (status)
+		return status;
 	if (o->off_cpu)
 		o->switch_events = true;
 	if (!option && !o->off_cpu)

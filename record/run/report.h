@@ -6,9 +6,9 @@
 #include "base/options.h"
 #include "target/child.h"
 
-/* Adds the options that a report needs, such as call chains. Returns 0, or an exit status after
- * logging the error. */
-int report_prepare(struct settings *o, const struct logger *log);
+/* Checks the options of a report, and adds what it needs, such as call chains. `command`: the first
+ * word of what is recorded, or NULL. Returns 0, or an exit status after logging the error. */
+int report_prepare(struct settings *o, const char *command, const struct logger *log);
 
 /* Runs the preport that stands beside this program, else that of PATH, on the recording. Returns 0,
  * or its exit status; 4 after logging that it could not be started. */

@@ -55,6 +55,22 @@ def test_reports_need_one_file(run, options, word):
     assert word in run(*options, "--", "true", status=2).stderr
 
 
+@pytest.mark.parametrize("options, word", [
+    (["--flamegraph=x.pb.gz"], "writes .html and .svg, not 'x.pb.gz'"),
+    (["--flamegraph=a/x.json"], "writes .html and .svg, not 'a/x.json'"),
+    (["--flamegraph", "app.html"], "--flamegraph=app.html"),
+    (["--flamegraph", "app.svg", "--"], "--flamegraph=app.svg")])
+def test_the_file_of_a_flame_graph_is_checked_before_the_recording(run, tmp_path, options, word):
+    assert word in run(*options, "true", status=2).stderr
+    assert not list(tmp_path.iterdir())
+
+
+@needs_root
+def test_a_flame_graph_is_a_picture_by_its_name(run, tmp_path):
+    run(*CLOCK, "--flamegraph=app.svg", "--", *spin())
+    assert (tmp_path / "app.svg").read_bytes().startswith(b"<svg ")
+
+
 @needs_root
 def test_time_off_the_cpu_has_the_stack_of_the_switch(run, tmp_path):
     done = run("--off-cpu", "-F", "1999", "-o", "perf.data", "--", "sleep", "0.3")

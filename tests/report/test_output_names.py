@@ -1,8 +1,10 @@
 """The name of an output selects its format, and whether it is compressed."""
 import gzip
+import subprocess
 
 import pytest
 
+from conftest import TIMEOUT, TOOLS
 from known_recording import recording  # noqa: F401
 from profiles import preport
 
@@ -42,3 +44,22 @@ def test_a_chosen_format_is_compressed_by_the_name(recording, tmp_path):
 def test_samples_as_text_are_not_compressed(recording, tmp_path):
     preport("-f", "script", "-o", tmp_path / "x.gz", recording, status=2)
     assert not (tmp_path / "x.gz").exists()
+
+
+def test_a_flame_graph_with_the_name_of_a_picture_is_one(recording, tmp_path):
+    want = preport("-f", "svg", recording)
+    for name in "x.svg", "x.svg.gz":
+        preport("-f", "flamegraph", "-o", name, recording, cwd=tmp_path)
+        assert unpacked((tmp_path / name).read_bytes()) == want
+
+
+@pytest.mark.parametrize("name, options, is_told", [
+    ("x.foo", [], True), ("x.png", [], True), ("x.foo", ["-q"], False), ("x.txt", [], False),
+    ("x.foo", ["-f", "top"], False), ("x", [], False), (".x", [], False)])
+def test_a_name_that_selects_nothing_is_told(recording, tmp_path, name, options, is_told):
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", *options, "-o", name, recording],
+                          cwd=tmp_path, capture_output=True, timeout=TIMEOUT)
+    assert done.returncode == 0
+    assert (tmp_path / name).read_bytes() == preport(recording)
+    assert done.stderr.decode() == is_told * (
+        f"preport: {name}: a table, as no format has names that end so: -f chooses one\n")

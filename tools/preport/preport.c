@@ -310,6 +310,10 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 	status = output_close(&run->out, status);
 	if (status <= CLI_ERRORS)
 		wrote_warn_large(&preport, run->in.name, run->choices.format, run->profile);
+	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet &&
+	    run->choices.s->format == UNSET && format_is_unknown(run->choices.s->output))
+		cli_error(&preport, "%s: a table, as no format has names that end so: -f chooses "
+			  "one", run->choices.s->output);
 	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet)
 		wrote_warn_stacks(&preport, run->in.name, run->profile);
 	if (status <= CLI_ERRORS && !run->choices.s->quiet)

@@ -67,14 +67,19 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-const struct format *format_choose(unsigned int word, const char *output)
+/* Returns whether a path is of a descriptor, such as that of <(zcat perf.data.gz) in a shell. */
+static bool is_descriptor(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* Returns the format that an output's name selects, or NULL. */
+static const struct format *find_format(const char *output)
 {
 	static const char callgrind[] = "callgrind.out.";
-	const struct format *chosen = &formats[0];
+	const struct format *chosen = NULL;
 	size_t longest = 0;
 
-	if (word != UNSET)
-		return &formats[word];
 	for (size_t i = 0; output && format_words[i]; i++) {
 		const struct format *f = &formats[i];
 
@@ -90,10 +95,23 @@ const struct format *format_choose(unsigned int word, const char *output)
 	return chosen;
 }
 
-/* Returns whether a path is of a descriptor, such as that of <(zcat perf.data.gz) in a shell. */
-static bool is_descriptor(const char *path)
+/* A flame graph is a page or a picture. */
+const struct format *format_choose(unsigned int word, const char *output)
 {
-	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+	const struct format *named = find_format(output);
+
+	if (word == UNSET)
+		return named ? named : &formats[0];
+	if (formats[word].format == PP_FLAMEGRAPH && named && named->format == PP_SVG)
+		return named;
+	return &formats[word];
+}
+
+bool format_is_unknown(const char *output)
+{
+	const char *name = output ? last_part(output) : "", *dot = strrchr(name, '.');
+
+	return dot && dot > name && dot[1] && !is_descriptor(output) && !find_format(output);
 }
 
 const char *format_file(const struct format *f, const char *input, char name[OUTPUT_NAME_MAX])

@@ -25,8 +25,11 @@ struct format {
 extern const char *const format_words[];
 
 /* Returns the format of a word, or if it is UNSET the one that an output's name selects; it may be
- * NULL. */
+ * NULL. A flame graph is a picture if the name is that of one. */
 const struct format *format_choose(unsigned int word, const char *output);
+
+/* Returns whether an output's name, which may be NULL, has an ending that no format has. */
+bool format_is_unknown(const char *output);
 
 /* Returns whether a file of this name is compressed; it may be NULL. */
 enum pp_compression format_compression(const char *output);

@@ -24,9 +24,10 @@ static const struct cli_option options[] = {
 		   "unless it ends in .json (default: standard output)"),
 	CLI_CHOICE('f', "format", "FORMAT", settings, format, format_words,
 		   "top: summary and table of functions; tree: the calls; folded: a line for each "
-		   "stack; flamegraph: an HTML page; pprof: for `go tool pprof`; csv, json: the "
-		   "table of functions; svg: a flame graph for documents; callgrind: for "
-		   "KCachegrind; firefox: for profiler.firefox.com; speedscope; chrome: trace "
+		   "stack; flamegraph: an HTML page, or a picture if the output's name ends in "
+		   ".svg; pprof: for `go tool pprof`; csv, json: the table of functions; svg: a "
+		   "flame graph for documents; callgrind: for KCachegrind; firefox: for "
+		   "profiler.firefox.com; speedscope; chrome: trace "
 		   "events for Perfetto; script: each sample as text, like perf script; otlp: "
 		   "OpenTelemetry's profiles, of version 1.11 of its protocol, which may change. "
 		   "On a terminal most are written to a file beside the input, such as "
