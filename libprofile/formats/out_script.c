@@ -92,6 +92,7 @@ static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample
 			      const struct pp_stack *stack)
 {
 	struct pp_recent *recent = stack->recent;
+	size_t left = t->o.max_depth ? t->o.max_depth : SIZE_MAX;
 	enum pd_code code = PD_OK;
 
 	for (size_t i = 0; i < stack->nr && code == PD_OK; i++) {
@@ -99,12 +100,14 @@ static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample
 		const uint32_t frame = pp_stack_frame(t->out.p, sample, stack, at);
 		const uint64_t shown = shown_address(t, at);
 
-		if (at->of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)
+		if (left && (at->of != PD_LOCATION_OF_IP || t->o.layout == PP_LAYOUT_STACKS)) {
 			code = pp_put_frame(&t->frames[t->is_trace], &t->out, frame, '\t', shown);
+			left--;
+		}
 		if (recent)
 			pp_recent_set_frame(recent, stack->same + stack->nr - 1 - i, frame, shown);
 	}
-	for (size_t i = stack->same; i-- && code == PD_OK;)
+	for (size_t i = stack->same; i-- && left-- && code == PD_OK;)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): else `same` is 0 */
 		code = pp_put_frame(&t->frames[t->is_trace], &t->out, recent->nodes[i], '\t',
 				    recent->shown[i]);

@@ -85,6 +85,13 @@ static bool have_machines(const struct pp_rows *rows)
 	return false;
 }
 
+static size_t count_shown(const struct pp_out *out, const struct pp_rows *rows)
+{
+	const size_t most = out->o.rows ? out->o.rows : rows->lines.nr;
+
+	return rows->lines.nr < most ? rows->lines.nr : most;
+}
+
 static void put_csv(struct pp_out *out, const struct pp_rows *rows)
 {
 	const enum pp_key *keys = keys_of(out);
@@ -95,7 +102,7 @@ static void put_csv(struct pp_out *out, const struct pp_rows *rows)
 		pp_printf(out, "%s%s,", pp_key_word(keys[i]),
 			  keys[i] == PP_KEY_IMAGE ? ",build_id" : "");
 	pp_printf(out, "self,total,samples%s\n", has_machines ? ",machine_pid" : "");
-	for (size_t k = 0; k < rows->lines.nr; k++) {
+	for (size_t k = 0; k < count_shown(out, rows); k++) {
 		const struct pp_row *r = &rows->items[k];
 
 		for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++) {
@@ -172,7 +179,7 @@ static void put_json(struct pp_out *out, const struct pp_rows *rows)
 	if (!pp_keys_have_event(out->o.keys))
 		put_other_events(out);
 	pp_put_text(out, ",\"rows\":[");
-	for (size_t i = 0; i < rows->lines.nr; i++) {
+	for (size_t i = 0; i < count_shown(out, rows); i++) {
 		pp_put_text(out, i ? ",\n{" : "\n{");
 		put_json_row(out, rows, &rows->items[i]);
 	}

@@ -166,6 +166,25 @@ def test_the_totals_are_of_the_stacks_of_a_parent(recording):
     assert profile.comments[0].startswith("cpu-clock: 3 samples")
 
 
+def test_a_table_for_programs_has_at_most_so_many_rows(recording):
+    def rows(*options):
+        lines = preport("-f", "csv", *options, recording).decode().splitlines()[1:]
+        given = json.loads(preport("-f", "json", *options, recording))
+        assert [line.split('"')[1] for line in lines] == [r["function"] for r in given["rows"]]
+        return given.pop("rows"), given
+    whole, about = rows()
+    assert len(whole) > 2 and rows("-n0") == rows("-n100") == (whole, about)
+    assert rows("-n2") == (whole[:2], about)
+
+
+@pytest.mark.parametrize("option, formats", [
+    ("-n2", ["folded", "flamegraph", "pprof", "tree"]),
+    ("--percent-limit=2", ["folded", "csv", "json", "svg"])])
+def test_options_of_a_table_are_for_nothing_else(recording, option, formats):
+    for form in formats:
+        preport("-f", form, option, recording, status=2)
+
+
 def test_the_table(recording):
     out = preport(recording)
     rows = table(out)

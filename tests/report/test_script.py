@@ -49,6 +49,37 @@ def test_a_stack_below_each_sample(write):
         "\n")
 
 
+def test_a_stack_has_at_most_so_many_addresses(write):
+    """The innermost ones, as in perf script; the second sample has most of the first one's."""
+    it = app()
+    for at, leaf in (10, 0x1010), (11, 0x1011), (12, 0x1012):
+        it.sample(at, 10, 1, leaf, 0x1020, 0x1030, 0x1040)
+    path = write(it.file())
+
+    def stacks(*options):
+        out = preport("-f", "script", "-F", "event,ip", *options, path).decode()
+        return [[line.strip() for line in lines.splitlines()[1:]]
+                for lines in out.split("\n\n")[:-1]]
+    whole = [[leaf, "1020", "1030", "1040"] for leaf in ("1010", "1011", "1012")]
+    assert stacks() == stacks("--max-stack=0") == stacks("--max-stack=4") == whole
+    for most in (1, 2, 3):
+        assert stacks("--max-stack", most) == [stack[:most] for stack in whole]
+
+
+@pytest.mark.parametrize("option", ["--parent=x", "--group=pid", "--cut-after=x", "--addrs",
+                                    "--fold-recursion", "--weight=samples", "--idle=drop",
+                                    "--fail-above=x=5", "-n2", "--percent-limit=2", "--off-cpu",
+                                    "--wall"])
+def test_options_of_merged_stacks_are_refused(write, option):
+    preport("-f", "script", option, write(app().file()), status=2)
+
+
+@pytest.mark.parametrize("option", ["--compat=6.1", "--layout=perf", "--ns", "--header",
+                                    "-Fcomm"])
+def test_options_of_text_are_for_nothing_else(write, option):
+    preport("-f", "folded", option, write(app().file()), status=2)
+
+
 def test_a_line_for_each_sample_without_call_graphs(write, tmp_path):
     bare = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=0, sample_period=1000,
                 flags=("exclude_guest",))

@@ -273,6 +273,8 @@ static size_t row_count(const struct run *run)
 
 	if (run->choices.s->rows != ROWS_UNSET)
 		return run->choices.s->rows;
+	if (run->choices.format->format != PP_TOP)
+		return 0;
 	return height > 16 && !run->choices.s->graph ? height - 8u : ROWS;
 }
 

@@ -151,21 +151,46 @@ static enum cli_exit prepare_samples(struct choices *c)
 	return status;
 }
 
+/* Refuses options of merged stacks where samples are written one by one, and the reverse. */
+static enum cli_exit check_script(const struct choices *c)
+{
+	const struct settings *s = c->s;
+	const struct {
+		const char *name;
+		bool is_given, is_of_script;
+	} options[] = {
+		{ "fields", s->fields, true }, { "ns", s->ns, true },
+		{ "header", s->header, true }, { "layout", s->layout != UNSET, true },
+		{ "compat", s->like, true }, { "parent", s->parent, false },
+		{ "group", s->groups.count, false }, { "cut-after", s->cut_after, false },
+		{ "fold-recursion", s->fold_recursion, false }, { "addrs", s->addrs, false },
+		{ "weight", s->weight, false }, { "idle", s->idle != UNSET, false },
+		{ "fail-above", s->limits.count, false },
+		{ "off-cpu", s->off_cpu, false }, { "wall", s->wall, false },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given && options[i].is_of_script != c->format->is_script)
+			return cli_usage(&preport, "'--%s' is%s for -f script", options[i].name,
+					 options[i].is_of_script ? "" : " not");
+	return CLI_OK;
+}
+
 /* Evaluates the options of -f script. */
 static enum cli_exit prepare_script(struct choices *c)
 {
 	const struct settings *s = c->s;
 
+	if (check_script(c) != CLI_OK)
+		return CLI_USAGE;
 	if (c->format->is_script && format_compression(s->output) == PP_COMPRESSED)
 		return cli_usage(&preport, "-f script is not compressed: it can be piped to gzip");
-	if ((s->fields || s->ns || s->header) && !c->format->is_script)
-		return cli_usage(&preport, "'--%s' is for -f script", s->fields ? "fields" :
-				 s->ns ? "ns" : "header");
 	c->script = (struct pp_script){
 		.size = sizeof(c->script), .like = (enum pp_like)s->like,
 		.layout = format_layout(s->layout, s->output), .cut = choose_cut(c),
 		.times = s->ns ? PP_TIMES_NS : PP_TIMES_US,
 		.head = s->header ? PP_HEAD_SHOWN : PP_HEAD_HIDDEN,
+		.max_depth = s->max_stack,
 	};
 	return fields_read(&preport, s->fields, &c->script);
 }
@@ -220,6 +245,10 @@ static enum cli_exit prepare_table(struct choices *c)
 		return cli_usage(&preport, "'--graph' is for one event, not for '--sort event'");
 	if (table_has_lines(&c->table) && c->s->no_symbols)
 		return cli_usage(&preport, "'--sort srcline' needs what '--no-symbols' leaves out");
+	if (c->s->rows != ROWS_UNSET && !is_table)
+		return cli_usage(&preport, "'--rows' is for -f top, csv and json");
+	if (c->s->percent_limit && format != PP_TOP && format != PP_TREE)
+		return cli_usage(&preport, "'--percent-limit' is for -f top and tree");
 	c->groups |= table_groups(&c->table);
 	return CLI_OK;
 }

@@ -111,8 +111,8 @@ static const struct cli_option options[] = {
 	CLI_STRING(0, "parent", "PATTERN", settings, parent,
 		   "only stacks with a function of this name; patterns may be used"),
 	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
-		   "at most N functions of each stack, from its root; with --callers from its "
-		   "leaf"),
+		   "at most N functions of each stack, from its root; with --callers and in "
+		   "-f script from its leaf"),
 	CLI_STRING(0, "cut-after", "PATTERN", settings, cut_after,
 		   "count callees of functions of this name for these; patterns may be used"),
 	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
@@ -151,7 +151,8 @@ static const struct cli_option options[] = {
 		      "auto, and -g alone: callers, with -s total callees; as far as it has "
 		      "--percent-limit or 0.5 percent (default none)"),
 	CLI_NUMBER_OR('n', "rows", "N", settings, rows, "",
-		      "at most N lines; 0: all (default: the terminal's height, else 40); -n "
+		      "at most N lines in top, csv and json; 0: all (default: all in csv and "
+		      "json, in top the terminal's height, else 40); -n "
 		      "alone changes nothing: in perf report it adds the column samples, which is "
 		      "always there"),
 	CLI_FLAG(0, "show-nr-samples", settings, is_as_always, "the same as -n alone"),

@@ -340,7 +340,7 @@ struct pp_write {
 	enum pp_measure measure;
 	enum pp_sort sort;	/* PP_TOP */
 	enum pp_colors colors;	/* PP_TOP, PP_TREE */
-	size_t rows;		/* PP_TOP: at most; 0: all */
+	size_t rows;		/* PP_TOP, PP_CSV, PP_JSON: at most; 0: all */
 	size_t columns;		/* PP_TOP, PP_TREE: longer lines are cut; 0: not */
 	unsigned int min_permyriad;	/* PP_TOP, PP_TREE: leave out shares below, in 1/100 % */
 	const char *title;	/* of the recording; NULL: none */
@@ -420,6 +420,7 @@ struct pp_script {
 	uint32_t trace_fields;	/* of tracepoints; 0: PP_FIELDS_OF_TRACEPOINTS */
 	enum pp_times times;
 	enum pp_head head;
+	uint32_t max_depth;	/* addresses of a stack at most, innermost first; 0: all */
 };
 #define PP_SCRIPT(...) PD_OPTIONS_OF(pp_script, __VA_ARGS__)
 
