@@ -100,5 +100,15 @@ def test_a_recording_of_tracepoints_is_a_table_of_events_and_programs(tmp_path):
     assert head.count("also recorded: 3 samples") == 1 and "-e shows" not in head
     assert lines("-s", "event,comm", path) == (head, table)
     assert lines("-s", "sym", path)[1][0][3:] == ["function"]
-    one = tracepoints(tmp_path / "one", [10])
-    assert lines(one)[1][0][3:] == ["function", "image", "thread"]
+    one = tracepoints(tmp_path / "one", [10, 20, 20])   # in one place
+    assert [row[4:] for row in lines(one)[1]][1:] == [
+        ["2", "tracepoint:900", "two"], ["1", "tracepoint:900", "one"]]
+
+
+def test_a_tracepoint_with_call_graphs_is_a_table_of_functions(tmp_path):
+    point = attr("IP|TID|TIME|CPU|PERIOD|CALLCHAIN|IDENTIFIER", type=2, config=900,
+                 sample_period=1, flags=("sample_id_all",))
+    (tmp_path / "x").write_bytes(File(attrs=[(point, [1])], records=[
+        sample(point, misc=1, pid=7, tid=7, time=5, ip=0x1010, cpu=0, period=1, identifier=1,
+               callchain=[2**64 - 128, 0x1010, 0x1020])]).build())
+    assert lines(tmp_path / "x")[1][0][3:] == ["function", "image", "thread"]

@@ -325,15 +325,18 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 	return status;
 }
 
-/* The table of a recording that has nothing but tracepoints says which, and in which programs. */
+/* The table of a recording that has nothing but tracepoints says which, and in which programs. The
+ * functions of a single one are the same place, unless there are call graphs. */
 static void choose_columns(struct run *run)
 {
 	const struct settings *s = run->choices.s;
 	enum pp_key *keys = run->choices.table.keys;
+	struct pp_counts counts = { .size = sizeof(counts) };
 	struct pp_event e;
 
+	pp_count(run->profile, &counts);
 	if (run->choices.format->format != PP_TOP || s->sort || s->graph || s->base ||
-	    pp_nr_events(run->profile) < 2 ||
+	    (pp_nr_events(run->profile) < 2 && counts.chains) ||
 	    !pp_event_at(run->profile, pp_main_event(run->profile), &e) || !e.is_tracepoint)
 		return;
 	keys[0] = PP_KEY_EVENT;

@@ -144,7 +144,7 @@ static const struct cli_option options[] = {
 		   "order of the table: self, a function alone, or total, with its callees "
 		   "(default self); and its columns, of event, comm, pid, tid, cpu, cgroup, dso, "
 		   "sym, srcline: a line for each combination (default: each function; event,comm "
-		   "if there are only tracepoints)"),
+		   "if there are only tracepoints, and several or no call graphs)"),
 	CLI_SWITCH(0, "children", settings, children, "the same as -s total, as in perf report"),
 	CLI_CHOICE_OR('g', "graph", "callee|caller|none|auto", settings, graph, graphs, "auto",
 		      "below each line of the table: callee: its callers; caller: its callees; "
