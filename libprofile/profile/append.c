@@ -130,6 +130,9 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->copies_cut += from->copies_cut;
 	to->copies_short += from->copies_short;
 	to->copies_foreign += from->copies_foreign;
+	to->copies_unverified += from->copies_unverified;
+	to->copies_mismatched += from->copies_mismatched;
+	to->copies_no_file += from->copies_no_file;
 	to->lone += from->lone;
 	to->chains += from->chains;
 	to->no_address += from->no_address;

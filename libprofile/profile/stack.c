@@ -68,6 +68,25 @@ static void locate_chain(struct pp_profile *p, const struct pd_fields *sample, s
 		locate_stack(p, sample, NULL, s, end);
 }
 
+/* Counts why a copied stack is cut. `last`: the frame whose caller is not found; NULL: none. */
+static void count_end(struct pp_profile *p, const struct pd_location *last, const char *end)
+{
+	const struct pd_image *image =
+		last ? pd_history_image(p->options.history, last->image) : NULL;
+	struct pp_counts *c = &p->counts;
+
+	c->copies_cut++;
+	c->copies_short += strcmp(end, "STACK_CUT") == 0;
+	c->copies_foreign += strcmp(end, "NO_ARCH") == 0;
+	c->copies_no_file += strcmp(end, "NO_FILE") == 0;
+	if (strcmp(end, "MISMATCH") != 0)
+		return;
+	if (image && image->build_id.size)
+		c->copies_mismatched++;
+	else
+		c->copies_unverified++;
+}
+
 /* Counts what makes a stack less trustworthy. Returns whether it is cut. */
 static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t most,
 			const char *end)
@@ -81,12 +100,10 @@ static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t m
 		return false;
 	p->counts.chains++;
 	if (*end) {
-		const bool is_whole = strcmp(end, "BOTTOM") == 0;
-
-		p->counts.copies_cut += !is_whole;
-		p->counts.copies_short += strcmp(end, "STACK_CUT") == 0;
-		p->counts.copies_foreign += strcmp(end, "NO_ARCH") == 0;
-		return !is_whole;
+		if (strcmp(end, "BOTTOM") == 0)
+			return false;
+		count_end(p, s->nr ? &s->items[s->nr - 1] : NULL, end);
+		return true;
 	}
 	if (n == 1 && first->cpumode == PD_CPUMODE_USER)
 		p->counts.lone++;

@@ -17,7 +17,7 @@ enum {
 };
 
 struct facts {
-	uint64_t type, config, sample_type, period, frequency, max_stack, flags;
+	uint64_t type, config, sample_type, period, frequency, max_stack, flags, copied_bytes;
 	unsigned int depth;	/* of objects: the attribute's own fields are in one or none */
 };
 
@@ -42,6 +42,8 @@ static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
 		facts->flags = value;
 	else if (strcmp(name, "sample_max_stack") == 0)
 		facts->max_stack = value;
+	else if (strcmp(name, "sample_stack_user") == 0)
+		facts->copied_bytes = value;
 }
 
 static void enter_object(void *ctx, const struct pd_field *f)
@@ -76,6 +78,7 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	w->has_call_stacks = pd_attr_has_call_stacks(a);
 	w->is_inherited = facts.flags & FLAG_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
+	w->copied_bytes = (uint32_t)facts.copied_bytes;
 	w->has_no_weight = facts.frequency && !w->is_read &&
 			   !(facts.sample_type & PD_SAMPLE_PERIOD);
 	if (w->has_no_weight)

@@ -7,10 +7,14 @@
 /* sysctl kernel.perf_event_max_stack, as the kernel has it at first. */
 enum { PP_KERNEL_STACK_MAX = 127 };
 
+/* The most bytes of a stack that the kernel copies. */
+enum { PP_KERNEL_COPY_MAX = 65528 };
+
 struct pp_weigher {
 	char name[512];
 	uint64_t period, frequency;	/* of the attribute; one of them is 0 */
 	uint32_t max_stack;	/* addresses of a chain at most; 0: as the kernel is set */
+	uint32_t copied_bytes;	/* of a stack at most; 0: none */
 	bool is_time, is_tracepoint, has_no_weight;
 	bool is_read;		/* samples have counter values, see reads.h */
 	bool is_inherited;

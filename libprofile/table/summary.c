@@ -113,6 +113,46 @@ bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t si
 	return true;
 }
 
+/* Writes what helps stacks that reach beyond what was copied of them. */
+static void put_copies_short(struct pp_out *out, const struct pp_weigher *w)
+{
+	const struct pp_counts *c = &out->p->counts;
+	const double share = percent(c->copies_short, c->chains);
+	const unsigned int larger = w->copied_bytes < PP_KERNEL_COPY_MAX / 4 && w->copied_bytes ?
+		w->copied_bytes * 4 : PP_KERNEL_COPY_MAX;
+
+	if (share < 1)
+		return;
+	if (w->copied_bytes >= PP_KERNEL_COPY_MAX)
+		pp_printf(out, "%.1f %% of the stacks reach beyond the %u bytes that can be copied "
+			  "of them: --call-graph fp has no such limit\n", share,
+			  w->copied_bytes);
+	else
+		pp_printf(out, "%.1f %% of the stacks reach beyond what was copied of them: "
+			  "record with --call-graph dwarf,%u\n", share, larger);
+}
+
+/* Writes what helps stacks that reach a file that can't be used. */
+static void put_copies_stopped(struct pp_out *out)
+{
+	const struct pp_counts *c = &out->p->counts;
+	const struct {
+		uint64_t stacks;
+		const char *help;
+	} reasons[] = {
+		{ c->copies_unverified, "that nothing shows to be the recorded one: --unverified "
+					"always uses it" },
+		{ c->copies_mismatched, "that is another build here: --debug-dir DIR has the "
+					"recorded one" },
+		{ c->copies_no_file, "that is not here: --sysroot DIR has the other machine's" },
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (percent(reasons[i].stacks, c->chains) >= 1)
+			pp_printf(out, "%.1f %% of the stacks are cut at a file %s\n",
+				  percent(reasons[i].stacks, c->chains), reasons[i].help);
+}
+
 static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *e)
 {
 	const struct pp_counts *c = &out->p->counts;
@@ -128,9 +168,8 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 		pp_put_text(out, "no call graphs: record with -g\n");
 	else if (pp_doubt_stacks(out->p, out->o.event, doubt, sizeof(doubt)))
 		pp_printf(out, "%s\n", doubt);
-	if (percent(c->copies_short, c->chains) >= 1)
-		pp_printf(out, "%.1f %% of the stacks reach beyond what was copied of them: record "
-			  "with --call-graph dwarf,65528\n", percent(c->copies_short, c->chains));
+	put_copies_short(out, &e->weigher);
+	put_copies_stopped(out);
 	if (percent(c->copies_foreign, c->chains) >= 1)
 		pp_printf(out, "%.1f %% of the stacks were copied, but those of this machine are "
 			  "not unwound: record with --call-graph fp\n",
@@ -144,9 +183,20 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 	pp_put_text(out, "\n");
 }
 
+static bool has_tracepoints(const struct pp_profile *p)
+{
+	for (size_t i = 0; i < p->nr_events; i++)
+		if (p->events[i].weigher.is_tracepoint)
+			return true;
+	return false;
+}
+
 static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_event *e)
 {
 	const uint64_t timer = pp_phase_timer(&out->p->phase);
+	const char *switches = out->p->counts.is_unfinished && has_tracepoints(out->p) ?
+		"the recording is cut, and what tells its tracepoints apart is at the end" :
+		"record with precord --off-cpu where tracepoints are allowed";
 
 	if (out->p->idle == PP_IDLE_ONLY)
 		pp_printf(out, "only idle CPUs: %.1f %% of the samples' weight\n",
@@ -160,12 +210,10 @@ static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_even
 			  (double)timer / 1e6);
 	if (e->weigher.is_off_cpu && out->p->offcpu.approximate)
 		pp_printf(out, "%" PRIu64 " waits are shown at the stack of the last sample before "
-			  "them: record with precord --off-cpu where tracepoints are allowed\n",
-			  out->p->offcpu.approximate);
+			  "them: %s\n", out->p->offcpu.approximate, switches);
 	if (e->weigher.is_off_cpu && out->p->offcpu.nowhere)
 		pp_printf(out, "%" PRIu64 " waits have no stack, because their threads had no "
-			  "sample before: record with precord --off-cpu where tracepoints are "
-			  "allowed\n", out->p->offcpu.nowhere);
+			  "sample before: %s\n", out->p->offcpu.nowhere, switches);
 	if (e->weigher.has_no_weight)
 		pp_put_text(out, "the samples have no periods: each counts 1\n");
 }
@@ -199,10 +247,12 @@ static void put_other_events(struct pp_out *out)
 	}
 }
 
-/* Returns what gives names to the functions of an image; NULL: nothing does. */
-static const char *help_of(enum pd_why why)
+/* Returns what gives names to functions of an image, of which *f is one; NULL: nothing does. */
+static const char *help_of(const struct pp_profile *p, const struct pp_named *f)
 {
-	switch (why) {
+	char hex[PP_BUILD_ID_TEXT];
+
+	switch ((enum pd_why)f->why) {
 	case PD_WHY_NO_SYMBOLS:
 	case PD_WHY_NO_SYMBOL:
 		return "it is stripped; install its debug symbols (Debian: find-dbgsym-packages "
@@ -210,7 +260,10 @@ static const char *help_of(enum pd_why why)
 	case PD_WHY_NO_FILE:
 		return "the file is not here; --sysroot DIR has the other machine's";
 	case PD_WHY_MISMATCH:
-		return "the file here is another build; --debug-dir DIR has the recorded one";
+		return *pp_build_id_of(p, f, hex) ?
+			"the file here is another build; --debug-dir DIR has the recorded one" :
+			"nothing shows that the file here is the recorded one; --unverified "
+			"always uses it";
 	case PD_WHY_JIT_NO_MAP:
 		return "its compiler wrote no map; node --perf-basic-prof, java "
 		       "-XX:+DumpPerfMapAtExit";
@@ -248,7 +301,7 @@ static struct unnamed find_unnamed(struct pp_out *out, const struct pp_counted_e
 	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i)) {
 		const struct pp_named *f = &p->functions[p->merged[i].function];
 
-		if (f->kind > PP_KIND_UNKNOWN || f->why == PD_WHY_FOUND || !help_of(f->why))
+		if (f->kind > PP_KIND_UNKNOWN || f->why == PD_WHY_FOUND || !help_of(p, f))
 			continue;
 		sums[f->image] += pp_weight_in(p, i);
 		if (sums[f->image] > most.weight)
@@ -271,7 +324,7 @@ static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
 	if (u.function->kind == PP_KIND_JIT)
 		pp_put_text(out, "JIT code, ");
 	pp_put_name(out, image.size ? image : pp_bytes("unknown memory"), 0);
-	pp_printf(out, ": %s\n", help_of(u.function->why));
+	pp_printf(out, ": %s\n", help_of(out->p, u.function));
 }
 
 void pp_put_summary(struct pp_out *out)

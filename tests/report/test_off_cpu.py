@@ -106,7 +106,26 @@ def test_switch_records_wait_at_the_stack_of_the_last_sample(write):
         "app;[blocked, approximate];[app];[libx.so.1]": 40,
         "app;[preempted, approximate];[app];[libx.so.1]": 5}
     assert text(folded(preport("-f", "folded", "--wall", path)))["app;[app];[libx.so.1]"] == 90
-    assert "2 waits are shown at the stack of the last sample" in preport("--wall", path).decode()
+    assert ("2 waits are shown at the stack of the last sample before them: record with precord "
+            "--off-cpu") in preport("--wall", path).decode()
+
+
+def test_a_cut_recording_is_not_to_be_recorded_in_another_way(tmp_path):
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    it.switch(155, 10, 10, OUT)
+    clocks = attrs(it, (CLOCK, [1]))
+    it.sched_switch(160, 10, 1, 11, 0x1020, 0x1010)
+    it.switch(160, 10, 10, OUT)
+    for data, advice in (
+            (attrs(it, (CLOCK, [1]), (SWITCH, [3]))[:-3],
+             "the recording is cut, and what tells its tracepoints apart is at the end"),
+            (clocks[:-3], "record with precord --off-cpu where tracepoints are allowed")):
+        (tmp_path / "x").write_bytes(data)
+        said = preport("--off-cpu", tmp_path / "x", status=1).decode()
+        assert f" the last sample before them: {advice}\n" in said
 
 
 def test_waits_have_a_color_and_a_category(write):

@@ -343,6 +343,15 @@ def test_the_summary_names_the_package_with_names(program, tmp_path):
     assert f"no names for 100.0 %, in {program[0]}: the file here is another build" in out
 
 
+def test_the_summary_does_not_call_a_file_of_unknown_build_another_one(program, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(recorded(program, None))
+    out = preport(path, symbols=()).decode()
+    assert (f"no names for 100.0 %, in {program[0]}: nothing shows that the file here is the "
+            "recorded one; --unverified always uses it\n") in out
+    assert "no names for" not in preport("--unverified=always", path, symbols=()).decode()
+
+
 # --- the page -------------------------------------------------------------------------------------
 
 def test_the_page_holds_the_known_answer(recording, tmp_path):

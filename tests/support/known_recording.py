@@ -133,8 +133,10 @@ def recorded(program, build_id, unit=1):
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)
     base = 0x555555554000
-    it.records.append(r.mmap2_build_id(10, 10, base, 0x10000, 0, build_id, 5, 2, str(path),
-                                       sid=it.sid(2)))
+    it.records.append(
+        r.mmap2_build_id(10, 10, base, 0x10000, 0, build_id, 5, 2, str(path), sid=it.sid(2))
+        if build_id else
+        r.mmap2(10, 10, base, 0x10000, 0, 8, 1, 7, 0, 5, 2, str(path), sid=it.sid(2)))
     it.sample(10, 10, 5 * unit, base + at["leaf"] + 4, base + at["main"] + 9)
     it.sample(11, 10, 2 * unit, base + at["main"])
     return it.file()

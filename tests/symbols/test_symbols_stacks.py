@@ -178,9 +178,38 @@ def test_short_copies_are_a_doubt_of_preport_from_one_percent_on(machine, whole,
     cut = m.stack(m.at(G + 8), 0, 0)[:24]
     m.lines(m.sample(cut), *[m.sample(m.usual()) for _ in range(whole)])
     out = preport(m.path, symbols=()).decode()
-    told = re.search(r"^(\S+) % of the stacks reach beyond .*--call-graph dwarf,65528$", out, re.M)
+    told = re.search(r"^(\S+) % of the stacks reach beyond .*--call-graph dwarf,256$", out, re.M)
     assert (told and told[1]) == share
     assert "stacks: 1.0 % cut" in out       # those that end at the outermost function are whole
+
+
+@pytest.mark.parametrize("copied, told", [
+    (8192, "beyond what was copied of them: record with --call-graph dwarf,32768"),
+    (16384, "beyond what was copied of them: record with --call-graph dwarf,65528"),
+    (65528, "beyond the 65528 bytes that can be copied of them: --call-graph fp has no such "
+            "limit")])
+def test_the_advice_for_short_copies_is_a_larger_one(machine, copied, told):
+    machine.attr.sample_stack_user = copied
+    machine.lines(machine.sample(machine.stack(machine.at(G + 8), 0, 0)[:24]))
+    assert f"\n100.0 % of the stacks reach {told}\n" in preport(machine.path,
+                                                               symbols=()).decode()
+
+
+def test_files_at_which_stacks_are_cut_are_a_doubt_of_preport(machine):
+    def told(*options):
+        out = preport(*options, machine.path, symbols=()).decode()
+        return re.findall(r"^100.0 % of the stacks are cut at a file (.*)$", out, re.M)
+    machine.lines(machine.sample(machine.usual()))
+    assert told() == []
+    assert told("--unverified=no") == [
+        "that nothing shows to be the recorded one: --unverified always uses it"]
+    machine.write(r.mmap2_build_id(7, 7, machine.base, 0x20000, 0, b"\1" * 20, 5, 2,
+                                   str(machine.image),
+                                   sid=sample_id(machine.attr, pid=7, tid=7, time=2)),
+                  machine.sample(machine.usual()))
+    assert told() == ["that is another build here: --debug-dir DIR has the recorded one"]
+    machine.image.unlink()
+    assert told() == ["that is not here: --sysroot DIR has the other machine's"]
 
 
 def test_without_the_file_only_the_address_is_known(machine):

@@ -72,7 +72,8 @@ extern const char *const symbol_unverified[];
 		 "servers in DEBUGINFOD_URLS"),						\
 	CLI_CHOICE(0, "unverified", NULL, type, member.unverified, symbol_unverified,	\
 		   "use files of which no build id was recorded: yes, if they are older " \
-		   "than the recording (default); no; always, and mark what they name: "	\
+		   "than the recording (default), which must state the time of day: those "	\
+		   "of perf do only with -k; no; always, and mark what they name: "		\
 		   "perf 6.1 records no build ids of callers")
 
 enum { SYMBOL_WORST = 3 };

@@ -226,6 +226,10 @@ struct pp_counts {
 	uint64_t unpacked;	/* bytes of the last pp_write(), before they are compressed */
 	uint64_t no_address;	/* samples without any */
 	uint64_t waits_nowhere;	/* waits without a stack, of threads that had no sample before */
+	/* Other parts of copies_cut: stacks that reach a file that can't be used. */
+	uint64_t copies_unverified;	/* no build id shows it to be the recorded one */
+	uint64_t copies_mismatched;	/* it is another build */
+	uint64_t copies_no_file;	/* it is not there */
 };
 
 /* Fills in *out. out->size must be set. */
