@@ -1,11 +1,11 @@
 /* merge.c - names the addresses and merges the stacks by function. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "merge/by_time.h"
 #include "profile/keep.h"
+#include "merge/pattern.h"
 #include "merge/small.h"
 #include "merge/thin.h"
 #include "merge/totals.h"
@@ -15,6 +15,7 @@ struct merge {
 	struct pp_profile *p;
 	struct pp_memory *memory;
 	struct pp_shape shape;
+	struct pp_pattern parent, cut_after;	/* of the shape */
 };
 
 /* Functions in which an idle CPU waits, as the kernel's cpuidle drivers name them. */
@@ -236,11 +237,10 @@ static int step_down(struct merge *g, struct pp_place *at, uint32_t function)
 	if (is_function) {
 		at->leaf = function;
 		if (g->shape.parent && !at->has_parent)
-			at->has_parent = fnmatch(g->shape.parent, name_of(p, function), 0) == 0;
+			at->has_parent = pp_pattern_names(&g->parent, p, function);
 		if (is_hidden(g, at, function))
 			return 0;
-		at->is_cut = g->shape.cut_after &&
-			     fnmatch(g->shape.cut_after, name_of(p, function), 0) == 0;
+		at->is_cut = pp_pattern_names(&g->cut_after, p, function);
 	}
 	at->depth += is_function;
 	at->node = pp_tree_child(&p->shape, g->memory, at->node, function);
@@ -372,6 +372,8 @@ static int merge_all(struct merge *g)
 	p->places = pp_memory_zeroed(g->memory, nr_nodes, sizeof(*p->places));
 	if (!p->first_step || !p->places || name_frames(g))
 		return -1;
+	g->parent = pp_pattern_of(p, g->shape.parent);
+	g->cut_after = pp_pattern_of(p, g->shape.cut_after);
 	for (size_t i = 0; i < nr_nodes; i++)
 		if (merge_node(g, pp_node_in_time(p, i)))
 			return -1;

@@ -1,15 +1,6 @@
 /* share.c - the share of the samples that have a function in their stacks. */
-#include <fnmatch.h>
-
 #include "encoding/out.h"
-
-static bool matches_glob(const struct pp_profile *p, uint32_t node, const char *glob)
-{
-	const struct pp_named *f = &p->functions[p->merged[node].function];
-
-	return f->kind != PP_KIND_THREAD && f->kind != PP_KIND_EVENT &&
-	       fnmatch(glob, (const char *)pp_strings_at(&p->strings, f->name).data, 0) == 0;
-}
+#include "merge/pattern.h"
 
 /* Returns the node after all that is below `at`, or PP_NONE. */
 static uint32_t next_beside(const struct pp_profile *p, uint32_t root, uint32_t at)
@@ -21,6 +12,7 @@ static uint32_t next_beside(const struct pp_profile *p, uint32_t root, uint32_t 
 
 double pp_share(const struct pp_profile *p, size_t event, const char *glob, enum pp_measure by)
 {
+	const struct pp_pattern pattern = pp_pattern_of(p, glob);
 	const uint32_t root = event < p->nr_events ? p->events[event].merged : PP_NONE;
 	uint64_t all, sum = 0;
 	uint32_t at = root;
@@ -30,7 +22,7 @@ double pp_share(const struct pp_profile *p, size_t event, const char *glob, enum
 	all = pp_total(&p->merged[root], by);
 	/* functions below a match do not count again */
 	while (at != PP_NONE) {
-		const bool is_match = matches_glob(p, at, glob);
+		const bool is_match = pp_pattern_names(&pattern, p, p->merged[at].function);
 
 		sum += is_match ? pp_total(&p->merged[at], by) : 0;
 		at = is_match ? next_beside(p, root, at) : pp_next_below(p, root, at);

@@ -170,7 +170,7 @@ def test_the_main_event_is_compared(tmp_path, write):
 
 
 def test_a_limit_is_for_functions_and_no_threads(write):
-    preport("--fail-above", "app=1%", write("new", "/app", libx=40))
+    preport("--fail-above", "app=1%", write("new", "/app", libx=40), status=5)
 
 
 def test_in_pprof_the_older_samples_are_negative(write):

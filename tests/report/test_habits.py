@@ -111,11 +111,16 @@ def test_a_recording_without_samples_is_no_filter_that_matches_nothing(recording
 
 
 def test_a_gate_for_a_function_that_is_not_there_says_so(recording):
-    status, out, said = everything("--fail-above", "[libx.so.1]=5%", recording)
-    assert status == 0 and out     # a pattern: one of these characters
-    assert "'--fail-above': no function matches '[libx.so.1]'" in said
-    status, _, said = everything("--fail-above", "[[]libx.so.1]=5%", recording)
-    assert status == 6 and "no function" not in said
+    status, out, said = everything("--fail-above", "[libx.so.2]=5%", recording)
+    assert status == 5 and out     # a pattern: one of these characters
+    assert "'--fail-above': no function matches '[libx.so.2]'" in said
+    status, _, said = everything("--fail-above", "nothing=5%", "--fail-above=*=5%", recording)
+    assert status == 6 and "no function matches 'nothing'" in said
+    for pattern in ("[[]libx.so.1]", "[libx.so.1]"):
+        status, _, said = everything("--fail-above", f"{pattern}=5%", recording)
+        assert status == 6 and "no function" not in said
+        assert everything("--fail-above", f"{pattern}=95%", recording)[0] == 0
+        assert "3 samples of cpu-clock" in everything("--parent", pattern, recording)[1]
 
 
 def test_a_file_without_a_name_is_beside_the_input(recording, tmp_path):

@@ -439,11 +439,20 @@ static enum cli_exit load_samples(struct run *run)
 	return empty == CLI_OK ? status : empty;
 }
 
-static bool is_above(const struct run *run)
+/* Returns the status of --fail-above; `status` is that of the report, which is written. */
+static enum cli_exit judge_limits(const struct run *run, enum cli_exit status)
 {
-	return limits_exceeded(&preport, &run->choices.s->limits, run->in.name, run->profile,
-			       run->base ? run->base->profile : NULL,
-			       (enum pp_measure)run->choices.s->weight);
+	switch (limits_judge(&preport, &run->choices.s->limits, run->in.name, run->profile,
+			     run->base ? run->base->profile : NULL,
+			     (enum pp_measure)run->choices.s->weight)) {
+	case LIMITS_EXCEEDED:
+		return (enum cli_exit)EXIT_ABOVE;
+	case LIMITS_OF_NOTHING:
+		return (enum cli_exit)EXIT_EMPTY;
+	case LIMITS_KEPT:
+		break;
+	}
+	return status;
 }
 
 /* Runs in the sandbox: files with names come from the opener. */
@@ -462,7 +471,7 @@ static enum cli_exit write_report(void *ctx)
 	if (run->choices.format->is_script)
 		return finish_output(run, status);
 	status = write_profile(run, status == CLI_OK ? base : status);
-	return status <= CLI_ERRORS && is_above(run) ? (enum cli_exit)EXIT_ABOVE : status;
+	return status <= CLI_ERRORS ? judge_limits(run, status) : status;
 }
 
 static enum cli_exit open_files(struct run *run)

@@ -47,11 +47,11 @@ enum cli_exit limits_check(const struct cli_tool *tool, const struct cli_list *l
 	return CLI_OK;
 }
 
-bool limits_exceeded(const struct cli_tool *tool, const struct cli_list *limits, const char *name,
-		     const struct pp_profile *profile, const struct pp_profile *base,
-		     enum pp_measure by)
+enum limits limits_judge(const struct cli_tool *tool, const struct cli_list *limits,
+			 const char *name, const struct pp_profile *profile,
+			 const struct pp_profile *base, enum pp_measure by)
 {
-	bool is_any = false;
+	enum limits worst = LIMITS_KEPT;
 	char glob[GLOB_SIZE];
 	double limit, share, before;
 
@@ -60,14 +60,16 @@ bool limits_exceeded(const struct cli_tool *tool, const struct cli_list *limits,
 			continue;
 		share = pp_share(profile, pp_main_event(profile), glob, by);
 		before = base ? pp_share(base, pp_main_event(base), glob, by) : 0;
-		if (share <= 0 && before <= 0)
+		if (share <= 0 && before <= 0) {
 			cli_error(tool, "%s: '--fail-above': no function matches '%s'", name, glob);
+			worst = worst == LIMITS_KEPT ? LIMITS_OF_NOTHING : worst;
+		}
 		share -= before;
 		if (share <= limit)
 			continue;
 		cli_error(tool, "%s: '%s' %s %.2f %% of the samples, more than %.2f %%", name,
 			  glob, base ? "gained" : "is in", share, limit);
-		is_any = true;
+		worst = LIMITS_EXCEEDED;
 	}
-	return is_any;
+	return worst;
 }

@@ -13,10 +13,13 @@ enum cli_exit percent_read(const struct cli_tool *tool, const char *option, cons
 /* Checks the values of --fail-above. Returns CLI_OK, or CLI_USAGE after a message. */
 enum cli_exit limits_check(const struct cli_tool *tool, const struct cli_list *limits);
 
-/* Returns whether a function has more than its limit, or with a `base` has gained more, and prints
- * which. `name` is that of the input, for the message. */
-bool limits_exceeded(const struct cli_tool *tool, const struct cli_list *limits, const char *name,
-		     const struct pp_profile *profile, const struct pp_profile *base,
-		     enum pp_measure by);
+/* Whether functions are within their limits. */
+enum limits { LIMITS_KEPT, LIMITS_OF_NOTHING, LIMITS_EXCEEDED };
+
+/* Returns whether a function has more than its limit, or with a `base` has gained more, else
+ * whether a pattern matches none, and prints which. `name`: of the input, for the message. */
+enum limits limits_judge(const struct cli_tool *tool, const struct cli_list *limits,
+			 const char *name, const struct pp_profile *profile,
+			 const struct pp_profile *base, enum pp_measure by);
 
 #endif

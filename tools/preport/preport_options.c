@@ -91,7 +91,8 @@ static const struct cli_option options[] = {
 		 "flame graph shares of the larger one"),
 	CLI_LIST(0, "fail-above", "PATTERN=PERCENT", settings, limits,
 		 "exit 6 if functions with these names are in more than PERCENT of the samples, "
-		 "or with --base have gained more"),
+		 "or with --base have gained more; 5 if there are none: the name of a function, "
+		 "or a pattern"),
 	CLI_GROUP("Shape"),
 	CLI_CHOICE(0, "weight", NULL, settings, weight, weights,
 		   "weight of a sample: its period, or 1 (default period)"),
@@ -245,7 +246,7 @@ static const struct cli_note exits[] = {
 	{ "2", "the command line is wrong" },
 	{ "3", "the input can't be opened or is no perf.data file" },
 	{ "4", "the output or a temporary file could not be written, or memory is short" },
-	{ "5", "no sample matches" },
+	{ "5", "no sample matches, or no function the pattern of --fail-above" },
 	{ "6", "a function is above the share of --fail-above" },
 	{ NULL, NULL }
 };

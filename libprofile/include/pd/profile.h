@@ -157,9 +157,9 @@ struct pp_shape {
 	uint32_t max_depth;	/* functions of a stack at most, from where the tree begins; 0: all.
 				 * Deeper ones count for the last of them */
 	enum pp_recursion recursion;
-	const char *parent;	/* only stacks with a function whose name matches, as fnmatch(3)
-				 * does; NULL: all */
-	const char *cut_after;	/* what functions with a matching name call counts for them; NULL:
+	const char *parent;	/* only stacks with a function of this name, or if there is none
+				 * one whose name matches, as fnmatch(3) does; NULL: all */
+	const char *cut_after;	/* what functions with such a name call counts for them; NULL:
 				 * none */
 	enum pp_direction direction;
 	double min_percent;	/* stacks with a smaller share of their event are one frame,
@@ -368,7 +368,8 @@ struct pp_write {
 #define PP_WRITE(...) PD_OPTIONS_OF(pp_write, __VA_ARGS__)
 
 /* Returns the share, in percent, of an event's samples that have a function in their stacks whose
- * name matches `glob`, as fnmatch(3) does. Must be called after pp_merge(). */
+ * name is `glob`, or if there is none matches it, as fnmatch(3) does. Must be called after
+ * pp_merge(). */
 PP_API double pp_share(const struct pp_profile *p, size_t event, const char *glob,
 		       enum pp_measure by);
 
