@@ -49,6 +49,17 @@ def test_an_attached_value_must_be_one(recording, option, says):
     assert status == 2 and says in said and not out
 
 
+@pytest.mark.parametrize("options, more", [
+    (["-n", "abc"], "; 'abc' is no value of '-n'"), (["-g", "x"], "; 'x' is no value of '-g'"),
+    (["--rows", "-q", "abc"], ""), (["-n", "2", "abc"], "")])
+def test_an_operand_may_be_meant_as_a_value(recording, options, more):
+    status, out, said = everything(*options, str(recording))
+    assert status == 2 and not out
+    assert said.splitlines()[0] == f"preport: too many operands: '{recording}'{more}"
+    said = everything(str(recording), *options)[2]
+    assert said.splitlines()[0] == f"preport: too many operands: '{options[-1]}'{more}"
+
+
 @pytest.mark.parametrize("option, meant", [
     ("--no-childern", "--no-children"), ("--childern", "--children"), ("--no-pagr", "--no-pager"),
     ("--calers", "--callers")])

@@ -17,6 +17,8 @@ struct parser {
 	char **argv;
 	int at;			/* index of the next argument; argv ends with NULL */
 	void *settings;
+	char bare[80];		/* the last option that was followed by no value of it */
+	const char *no_value;	/* what followed; NULL: nothing yet */
 };
 
 /* An option on the command line: its row and how the user wrote it. */
@@ -258,6 +260,8 @@ static void read_value(struct parser *p, struct given *g)
 		return;
 	if (g->option->bare && !can_be_value(g->option, p->argv[p->at])) {
 		g->value = g->option->bare;
+		memcpy(p->bare, g->spelled, sizeof(p->bare));
+		p->no_value = p->argv[p->at];
 		return;
 	}
 	if (!p->argv[p->at])
@@ -370,6 +374,15 @@ static bool is_full(enum cli_operands operands, int count)
 	return operands == CLI_NONE || (operands == CLI_AT_MOST_ONE && count == 1);
 }
 
+/* One of the two operands may have been meant for an option. */
+static _Noreturn void refuse_operand(const struct parser *p, const char *arg)
+{
+	if (p->no_value && (p->no_value == p->argv[1] || p->no_value == arg))
+		exit(cli_usage(p->tool, "too many operands: '%s'; '%s' is no value of '%s'", arg,
+			       p->no_value, p->bare));
+	exit(cli_usage(p->tool, "too many operands: '%s'", arg));
+}
+
 char **cli_parse(const struct cli_tool *tool, int argc, char **argv, void *settings)
 {
 	struct parser p = { .tool = tool, .argv = argv, .at = 1, .settings = settings };
@@ -389,7 +402,7 @@ char **cli_parse(const struct cli_tool *tool, int argc, char **argv, void *setti
 		} else if (!only_operands && arg[0] == '-' && arg[1]) {
 			parse_short(&p, arg);
 		} else if (is_full(tool->operands, count)) {
-			exit(cli_usage(tool, "too many operands: '%s'", arg));
+			refuse_operand(&p, arg);
 		} else {
 			argv[1 + count++] = arg;	/* never passes p.at */
 			only_operands = only_operands || tool->operands == CLI_COMMAND;
