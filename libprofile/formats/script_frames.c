@@ -96,7 +96,7 @@ static void make_text(struct text *l, const struct pp_profile *p, uint32_t field
 		namer->frame(namer->ctx, f->pid, &f->at, &names);
 	begin_line(l);
 	for (size_t i = 0; i < names.nr_functions && fields & PP_FIELD_SYMBOL; i++) {
-		const char *symbol = names.functions[i].symbol;
+		const char *symbol = pp_symbol_of(namer, &names.functions[i]);
 		const bool is_inlined = i + 1 < names.nr_functions;
 
 		snprintf(offset, sizeof(offset), "+0x%" PRIx64, is_inlined ? 0 : names.offset);

@@ -148,7 +148,9 @@ static uint32_t name_address(struct merge *g, const struct pp_frame *f)
 	for (size_t i = names.nr_functions; i--;) {
 		const struct pd_function *function = &names.functions[i];
 
-		named.name = add_text(g, function->symbol ? function->symbol : "[unknown]");
+		const char *symbol = pp_symbol_of(namer, function);
+
+		named.name = add_text(g, symbol ? symbol : "[unknown]");
 		named.file = function->file ? add_text(g, function->file) : PP_NONE;
 		named.line = function->line;
 		if (add_step(g, add_function(g, &named), named.line) == PP_NONE)

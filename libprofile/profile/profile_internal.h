@@ -156,6 +156,13 @@ static inline uint64_t pp_total(const struct pp_merged *n, enum pp_measure by)
 	return by == PP_BY_PERIOD ? n->total_weight : n->total_samples;
 }
 
+/* Returns a function's name in the form that the caller wants, or NULL. */
+static inline const char *pp_symbol_of(const struct pd_namer *namer, const struct pd_function *f)
+{
+	return namer->linkage_names == PD_LINKAGE_NAMES_SHOWN && f->linkage_name ?
+		f->linkage_name : f->symbol;
+}
+
 /* Notes that a sample, or a part of a wait, is at a time. */
 static inline void pp_note_span(struct pp_profile *p, uint64_t time)
 {

@@ -222,6 +222,18 @@ def test_lines_of_the_source(with_lines):
     assert re.search(r"66\.7 % +66\.7 % +3  work", together)
 
 
+def test_paths_of_sources_may_be_others(with_lines):
+    path = with_lines / "perf.data"
+    out = preport("-f", "csv", "-s", "srcline", "--prefix-map", f"{with_lines}=/src", path,
+                  symbols=()).decode()
+    assert [row[0] for row in csv.reader(out.splitlines())] == [
+        "srcline", "/src/app.c:5", "/src/app.c:8", "/src/app.c:6"]
+    assert b") /src/app.c\n" in preport("-f", "callgrind", "--lines", "--prefix-map",
+                                           f"{with_lines}=/src", path, symbols=())
+    for options in (["--prefix-map=a=b"], ["--lines", "--prefix-map=ab"]):
+        preport(*options, path, symbols=(), status=2)
+
+
 def test_code_without_lines_is_one_line(calls):
     out = preport("-f", "csv", "-s", "srcline", calls, symbols=()).decode()
     assert out == 'srcline,self,total,samples\n"[no line]",120,120,5\n'

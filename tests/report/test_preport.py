@@ -10,7 +10,8 @@ import pytest
 
 from conftest import TIMEOUT, TOOLS, corpus_files, fixture_files
 from known_recording import (  # noqa: F401
-    ANSWER, CLOCK, EXEC, FAULTS, Recording, build_program, deep, known, recorded, recording)
+    ANSWER, CLOCK, EXEC, FAULTS, Recording, build_named, build_program, deep, known, recorded,
+    recording)
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
@@ -350,6 +351,17 @@ def test_the_summary_does_not_call_a_file_of_unknown_build_another_one(program, 
     assert (f"no names for 100.0 %, in {program[0]}: nothing shows that the file here is the "
             "recorded one; --unverified always uses it\n") in out
     assert "no names for" not in preport("--unverified=always", path, symbols=()).decode()
+
+
+def test_names_as_files_have_them(tmp_path):
+    path, mangled = tmp_path / "perf.data", "_ZN3foo3barEi"
+    path.write_bytes(recorded(build_named(tmp_path / "program", mangled), None))
+    for options, name in ([], "foo::bar"), (["--linkage-names"], mangled):
+        options += ["--unverified=always", path]
+        assert name in {row["function"] for row in json.loads(
+            preport("-f", "json", *options, symbols=()))["rows"]}
+        assert f" {name}+0x" in preport("-f", "script", *options, symbols=()).decode()
+    preport("--no-symbols", "--linkage-names", path, symbols=(), status=2)
 
 
 # --- the page -------------------------------------------------------------------------------------

@@ -195,6 +195,13 @@ def test_the_advice_for_short_copies_is_a_larger_one(machine, copied, told):
                                                                symbols=()).decode()
 
 
+def test_preport_unwinds_at_most_so_many_frames(machine):
+    machine.lines(machine.sample(machine.usual()))
+    for most, frames in (0, 3), (3, 3), (2, 2), (1, 1):
+        out = preport("-f", "folded", "--max-frames", most, machine.path, symbols=())
+        assert len(out.split(b";")) == 1 + frames
+
+
 def test_files_at_which_stacks_are_cut_are_a_doubt_of_preport(machine):
     def told(*options):
         out = preport(*options, machine.path, symbols=()).decode()

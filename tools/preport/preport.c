@@ -587,6 +587,7 @@ int main(int argc, char **argv)
 	close_run(&run);
 	close_run(&base);
 	cli_list_free(&s.symbols.debug_dirs);
+	cli_list_free(&s.symbols.prefixes);
 	cli_list_free(&s.limits);
 	cli_list_free(&s.groups);
 	cli_list_free(&s.inputs);

@@ -261,6 +261,10 @@ static enum cli_exit check_names(struct choices *c)
 	if (s->no_symbols && symbol_filter_needs_names(places))
 		return cli_usage(&preport, "'--%s' needs the names that '--no-symbols' leaves out",
 				 places->symbols.count ? "symbol" : "in");
+	if (s->symbols.linkage_names && s->no_symbols)
+		return cli_usage(&preport, "'--linkage-names' are what '--no-symbols' leaves out");
+	if (s->symbols.prefixes.count && !s->lines && !table_has_lines(&c->table))
+		return cli_usage(&preport, "'--prefix-map' needs '--lines' or '--sort srcline'");
 	if (s->symbols.file && (s->no_symbols || s->base))
 		return cli_usage(&preport, s->base ?
 				 "'--symbols-file' has the names of one recording, not of that of "

@@ -35,6 +35,10 @@ enum cli_exit symbols_check_files(const struct symbol_settings *s, const struct 
 	if (s->debuginfod && !(servers && servers[strspn(servers, " ")]))
 		return cli_usage(tool, "'--debuginfod' needs the servers in the environment "
 				 "variable DEBUGINFOD_URLS");
+	for (size_t i = 0; i < s->prefixes.count; i++)
+		if (!strchr(s->prefixes.items[i], '='))
+			return cli_usage(tool, "'--prefix-map' needs OLD=NEW, not '%s'",
+					 s->prefixes.items[i]);
 	return CLI_OK;
 }
 
@@ -54,10 +58,6 @@ enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_to
 				 "does not read");
 	if (s->prefixes.count && !s->lines)
 		return cli_usage(tool, "'--prefix-map' needs '--lines'");
-	for (size_t i = 0; i < s->prefixes.count; i++)
-		if (!strchr(s->prefixes.items[i], '='))
-			return cli_usage(tool, "'--prefix-map' needs OLD=NEW, not '%s'",
-					 s->prefixes.items[i]);
 	return symbols_check_files(s, tool);
 }
 

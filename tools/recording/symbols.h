@@ -30,6 +30,15 @@ extern const char *const symbol_unverified[];
 		 "add to call stacks that were too deep for the CPU (--call-graph lbr) the "	\
 		 "calls of the sample before; a guess")
 
+#define SYMBOL_PREFIX_OPTION(type, member)						\
+	CLI_LIST(0, "prefix-map", "OLD=NEW", type, member.prefixes,			\
+		 "source files whose path begins with OLD: write NEW in its place")
+
+#define SYMBOL_MAX_FRAMES_OPTION(type, member)						\
+	CLI_NUMBER(0, "max-frames", "N", type, member.max_frames,			\
+		   "unwind at most N frames of a copied stack, or stitch at most N calls "	\
+		   "(default and 0: 127)")
+
 /* The options that ask for names. */
 #define SYMBOL_NAME_OPTIONS(type, member)						\
 	CLI_OPTIONAL(0, "symbols", "full|table|names", type, member.depth, SYMBOLS_FULL,	\
@@ -38,15 +47,12 @@ extern const char *const symbol_unverified[];
 		     "machine. table writes each frame once, at the end, and its id to "	\
 		     "samples; names writes nothing else to frames where there is one"),	\
 	CLI_FLAG(0, "lines", type, member.lines, "add source files and lines, too"),	\
-	CLI_LIST(0, "prefix-map", "OLD=NEW", type, member.prefixes,			\
-		 "source files whose path begins with OLD: write NEW in its place"),	\
+	SYMBOL_PREFIX_OPTION(type, member),						\
 	CLI_FLAG(0, "no-inline", type, member.no_inline,				\
 		 "no functions that are inlined: reads no debug information"),		\
 	CLI_FLAG(0, "linkage-names", type, member.linkage_names,			\
 		 "add the names as files have them, where they are mangled"),		\
-	CLI_NUMBER(0, "max-frames", "N", type, member.max_frames,			\
-		   "unwind at most N frames of a copied stack, or stitch at most N calls "	\
-		   "(default and 0: 127)"),						\
+	SYMBOL_MAX_FRAMES_OPTION(type, member),						\
 	SYMBOL_STITCH_OPTION(type, member),						\
 	CLI_FLAG(0, "symbols-strict", type, member.strict,				\
 		 "end with status 1 if a frame has no name")
