@@ -57,7 +57,8 @@ static const struct cli_option options[] = {
 		 "records of threads with these names: bash,'kworker*'"),
 	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "records of these CPUs: 0-3,5"),
 	CLI_STRING(0, "time", "A,B", settings, filter.time,
-		   "records from A to B; either may be left out. Seconds as perf prints them "
+		   "records from A to B, those at B included; either may be left out. Seconds as "
+		   "perf prints them "
 		   "(12.5), "
 		   "ns as in the JSON, or with a unit (s, ms, us, ns); or a part of the recording: "
 		   "10%-20%"),
