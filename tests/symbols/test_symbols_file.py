@@ -247,5 +247,5 @@ def test_a_temporary_file_that_cannot_grow(programs, tmp_path):
 def test_refused_by_precord(options, said, tmp_path):
     done = subprocess.run([TOOLS / "precord", *options, "--", "touch", "ran"], cwd=tmp_path,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert done.returncode in (USAGE, OUTPUT) and said in done.stderr
+    assert done.returncode in (USAGE, INPUT) and said in done.stderr
     assert done.stderr.count("\n") == 1 and os.listdir(tmp_path) == []

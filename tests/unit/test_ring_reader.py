@@ -11,9 +11,10 @@ from conftest import ROOT
 
 
 @pytest.mark.parametrize("program, sources", [
-    ("ring_content", ["capture/ring"]),
-    ("drain_turns", ["capture/ring", "run/drain", "run/backlog"]),
-    ("background_order", ["capture/ring", "run/drain", "run/backlog", "run/background_synth"]),
+    ("ring_content", ["record/capture/ring"]),
+    ("drain_turns", ["record/capture/ring", "record/run/drain", "record/run/backlog"]),
+    ("background_order", ["record/capture/ring", "record/run/drain", "record/run/backlog",
+                          "record/run/background_synth", "tools/process/tool_thread"]),
 ])
 def test_content_of_a_buffer(tmp_path, program, sources):
     target = tmp_path / program
@@ -22,7 +23,7 @@ def test_content_of_a_buffer(tmp_path, program, sources):
                            "-fno-sanitize-recover=undefined", f"-I{ROOT}/record", f"-I{ROOT}/tools",
                            f"-I{ROOT}/libdecode/include", "-o", target,
                            ROOT / f"tests/c/{program}.c", "-pthread",
-                           *(ROOT / f"record/{source}.c" for source in sources)],
+                           *(ROOT / f"{source}.c" for source in sources)],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     done = subprocess.run([target], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
