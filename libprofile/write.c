@@ -8,6 +8,11 @@ static int write_top(struct pp_out *out)
 	return out->o.base ? pp_write_diff(out) : pp_write_top(out);
 }
 
+static int write_table(struct pp_out *out)
+{
+	return out->o.base ? pp_write_diff(out) : pp_write_table(out);
+}
+
 /* The writer of each format, and whether it is compressed if that is left to it. */
 static const struct writer {
 	int (*write)(struct pp_out *);
@@ -18,8 +23,8 @@ static const struct writer {
 	[PP_TREE] = { pp_write_tree },
 	[PP_FLAMEGRAPH] = { pp_write_page },
 	[PP_PPROF] = { pp_write_pprof, PP_COMPRESSED },
-	[PP_CSV] = { pp_write_table },
-	[PP_JSON] = { pp_write_table },
+	[PP_CSV] = { write_table },
+	[PP_JSON] = { write_table },
 	[PP_SVG] = { pp_write_svg },
 	[PP_CALLGRIND] = { pp_write_callgrind },
 	[PP_FIREFOX] = { pp_write_firefox, PP_COMPRESSED },

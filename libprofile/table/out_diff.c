@@ -4,15 +4,19 @@
  * other builds and directories compare. Shares, if sums are not asked for: recordings differ in
  * length.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoding/csv.h"
+#include "encoding/json.h"
 #include "table/function_name.h"
 #include "table/rows.h"
 
 struct change {
 	double before, after;	/* percent of all; or sums, those of clocks in ms */
+	uint64_t sums[2];	/* before and after, as they are */
 	const struct pp_profile *of;	/* whose strings the function has */
 	const struct pp_named *function;
 };
@@ -94,6 +98,7 @@ static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, 
 			continue;
 		*c = (struct change){ .of = p, .function = &p->functions[s->function] };
 		*(is_after ? &c->after : &c->before) = (double)value * scale;
+		c->sums[is_after] = value;
 		d->nr++;
 	}
 	pp_lines_free(&lines);
@@ -112,6 +117,8 @@ static void join_shares(struct diff *d)
 		if (last && compare_names(last, &d->changes[i]) == 0) {
 			last->before += d->changes[i].before;
 			last->after += d->changes[i].after;
+			last->sums[0] += d->changes[i].sums[0];
+			last->sums[1] += d->changes[i].sums[1];
 		} else {
 			d->changes[kept++] = d->changes[i];
 		}
@@ -170,27 +177,83 @@ static void put_changes(struct pp_out *out, const struct diff *d)
 		pp_printf(out, "%zu more function%s\n", d->nr - i, pp_plural(d->nr - i));
 }
 
+/* Rows for other programs have the sums: shares are of the totals. */
+static void put_csv(struct pp_out *out, const struct diff *d, size_t shown)
+{
+	pp_put_text(out, "function,image,before,after,difference\n");
+	for (size_t i = 0; i < shown; i++) {
+		const struct change *c = &d->changes[i];
+
+		pp_csv_string(out, name_of(c));
+		pp_put_text(out, ",");
+		pp_csv_string(out, image_of(c));
+		pp_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRId64 "\n", c->sums[0], c->sums[1],
+			  (int64_t)(c->sums[1] - c->sums[0]));
+	}
+}
+
+static uint64_t total_of(const struct pp_out *out, const struct pp_profile *p, size_t event)
+{
+	return pp_total(&p->merged[p->events[event].merged], out->o.measure);
+}
+
+static void put_json(struct pp_out *out, const struct diff *d, size_t shown, size_t base_event)
+{
+	pp_put_text(out, "{\"event\":");
+	pp_json_text(out, out->p->events[out->o.event].weigher.name);
+	pp_printf(out, ",\"unit\":\"%s\",\"by\":\"%s\",\"before\":%" PRIu64 ",\"after\":%" PRIu64
+		  ",\"rows\":[", is_time(out, out->p, out->o.event) ? "ns" : "count",
+		  out->o.sort == PP_SORT_SELF ? "self" : "total",
+		  total_of(out, out->o.base, base_event), total_of(out, out->p, out->o.event));
+	for (size_t i = 0; i < shown; i++) {
+		const struct change *c = &d->changes[i];
+
+		pp_put_text(out, i ? ",\n{\"function\":" : "\n{\"function\":");
+		pp_json_string(out, name_of(c));
+		pp_put_text(out, ",\"image\":");
+		pp_json_string(out, image_of(c));
+		pp_printf(out, ",\"before\":%" PRIu64 ",\"after\":%" PRIu64 ",\"difference\":%"
+			  PRId64 "}", c->sums[0], c->sums[1],
+			  (int64_t)(c->sums[1] - c->sums[0]));
+	}
+	pp_put_text(out, "\n]}\n");
+}
+
+/* Returns 0, or what the output's function returned. */
+static int put_table(struct pp_out *out, const struct diff *d, size_t event)
+{
+	struct pp_out before = { .p = out->o.base, .o = out->o, .to = out->to };
+
+	before.o.event = event;
+	before.o.title = out->o.base_title;
+	pp_put_summary(&before);
+	pp_put(out, before.buffer, before.used);
+	pp_put_summary(out);
+	put_changes(out, d);
+	return before.error;
+}
+
 int pp_write_diff(struct pp_out *out)
 {
 	struct pp_profile *p = out->p, *base = out->o.base;
 	const size_t room = p->nr_functions + base->nr_functions, event = pp_main_event(base);
 	struct diff d = { .changes = pp_memory_zeroed(&p->memory, room, sizeof(*d.changes)),
 			  .is_sums = out->o.compare == PP_COMPARE_SUMS };
+	size_t shown;
 	int ret = -1;
 
 	d.whole = d.is_sums ? 0 : 100;
 	if (d.changes && !add_shares(&d, out, base, event, false) &&
 	    !add_shares(&d, out, p, out->o.event, true)) {
-		struct pp_out before = { .p = base, .o = out->o, .to = out->to };
-
-		before.o.event = event;
-		before.o.title = out->o.base_title;
-		pp_put_summary(&before);
-		pp_put(out, before.buffer, before.used);
-		pp_put_summary(out);
 		join_shares(&d);
-		put_changes(out, &d);
-		ret = before.error;
+		shown = out->o.rows && out->o.rows < d.nr ? out->o.rows : d.nr;
+		ret = 0;
+		if (out->o.format == PP_CSV)
+			put_csv(out, &d, shown);
+		else if (out->o.format == PP_JSON)
+			put_json(out, &d, shown, event);
+		else
+			ret = put_table(out, &d, event);
 	}
 	pp_memory_free(&p->memory, d.changes, room, sizeof(*d.changes));
 	return ret;

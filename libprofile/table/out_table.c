@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "encoding/csv.h"
 #include "encoding/json.h"
 #include "table/rows.h"
 
@@ -11,23 +12,15 @@ static void put_bytes(struct pp_out *out, struct pd_bytes text)
 	pp_put(out, (const char *)text.data, text.size);
 }
 
-/* A field in quotes. A text that a spreadsheet would take for a formula begins with a quote; the
- * number of a task that has ended is -1. */
-static void put_csv_string(struct pp_out *out, struct pd_bytes text, enum pp_key key)
+/* The number of a task that has ended is -1, which is no formula. */
+static void put_csv_value(struct pp_out *out, struct pd_bytes text, enum pp_key key)
 {
-	const bool is_formula = text.size && strchr("=+-@", *text.data) && !pp_key_is_number(key);
-
-	pp_put_text(out, is_formula ? "\"'" : "\"");
-	while (text.size) {
-		const uint8_t *quote = memchr(text.data, '"', text.size);
-		const size_t size = quote ? (size_t)(quote - text.data) + 1 : text.size;
-		struct pd_bytes part = { text.data, quote ? size - 1 : size };
-
-		pp_put_name(out, part, 0);
-		if (quote)
-			pp_put_text(out, "\"\"");
-		text = (struct pd_bytes){ text.data + size, text.size - size };
+	if (!pp_key_is_number(key)) {
+		pp_csv_string(out, text);
+		return;
 	}
+	pp_put_text(out, "\"");
+	pp_put_name(out, text, 0);
 	pp_put_text(out, "\"");
 }
 
@@ -106,7 +99,7 @@ static void put_csv(struct pp_out *out, const struct pp_rows *rows)
 		const struct pp_row *r = &rows->items[k];
 
 		for (size_t i = 0; i < PP_NR_KEYS && keys[i]; i++) {
-			put_csv_string(out, text_of(rows, r, keys[i]), keys[i]);
+			put_csv_value(out, text_of(rows, r, keys[i]), keys[i]);
 			if (keys[i] == PP_KEY_IMAGE)
 				pp_printf(out, ",%s", pp_build_id_of(out->p, r->function, hex));
 			pp_put_text(out, ",");

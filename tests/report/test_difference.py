@@ -1,4 +1,6 @@
 """preport --base and --fail-above: two recordings with known shares."""
+import csv
+import json
 import re
 
 import pytest
@@ -103,7 +105,33 @@ def test_a_limit_for_the_gain_of_functions(write, limit, status, tmp_path):
     assert changes(out.read_bytes())["[libx.so]"] == (10, 40, 30)
 
 
-@pytest.mark.parametrize("format", ["csv", "folded", "script"])
+def test_sums_for_programs(write):
+    old, new = write("old", "/old/app", libx=10, gone=20), write("new", "/new/app", libx=40)
+    rows = list(csv.DictReader(preport("--base", old, "-f", "csv", new).decode().splitlines()))
+    given = json.loads(preport("--base", old, "-f", "json", new))
+    want = changes(preport("--base", old, new))
+    assert [row["function"] for row in rows] == list(want)
+    assert given.pop("rows") == [
+        {key: value if key in ("function", "image") else int(value) for key, value in row.items()}
+        for row in rows]
+    assert given == {"event": "cpu-clock", "unit": "ns", "by": "self",
+                     "before": sum(int(row["before"]) for row in rows),
+                     "after": sum(int(row["after"]) for row in rows)}
+    for row in rows:
+        before, after = int(row["before"]), int(row["after"])
+        assert int(row["difference"]) == after - before
+        assert want[row["function"]][:2] == (100 * before / given["before"],
+                                             100 * after / given["after"])
+    assert len(json.loads(preport("--base", old, "-f", "json", "-n1", new))["rows"]) == 1
+    total = json.loads(preport("--base", old, "-f", "json", "-s", "total", new))
+    assert total["by"] == "total" and {"function": "[app]", "image": "app",
+                                       "before": given["before"], "after": given["after"],
+                                       "difference": given["after"] - given["before"]
+                                       } in total["rows"]
+    preport("--base", old, "-f", "csv", "--absolute", new, status=2)
+
+
+@pytest.mark.parametrize("format", ["speedscope", "folded", "script"])
 def test_other_formats_have_no_difference(write, format):
     old = write("old", "/app", libx=10)
     preport("--base", old, "-f", format, old, status=2)

@@ -124,9 +124,11 @@ static enum cli_exit check_base(struct choices *c)
 {
 	const enum pp_format format = c->format->format;
 
-	if (c->s->base && format != PP_TOP && format != PP_FLAMEGRAPH && format != PP_PPROF)
-		return cli_usage(&preport, "'--base' is for -f top, flamegraph and pprof");
-	if (c->s->absolute && (!c->s->base || format == PP_PPROF))
+	if (c->s->base && format != PP_TOP && format != PP_CSV && format != PP_JSON &&
+	    format != PP_FLAMEGRAPH && format != PP_PPROF)
+		return cli_usage(&preport, "'--base' is for -f top, csv, json, flamegraph and "
+				 "pprof");
+	if (c->s->absolute && (!c->s->base || (format != PP_TOP && format != PP_FLAMEGRAPH)))
 		return cli_usage(&preport, "'--absolute' is for '--base' with -f top and "
 				 "flamegraph");
 	return CLI_OK;

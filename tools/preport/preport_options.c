@@ -86,7 +86,8 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Comparison"),
 	CLI_STRING(0, "base", "FILE", settings, base,
 		   "an older recording: how the shares of functions changed, as a table or as the "
-		   "colors of a flame graph; in pprof the increase, as with pprof -diff_base"),
+		   "colors of a flame graph; in csv and json sums before and after, and their "
+		   "difference; in pprof the increase, as with pprof -diff_base"),
 	CLI_FLAG(0, "absolute", settings, absolute,
 		 "with --base the sums before and after, not shares of each recording; in the "
 		 "flame graph shares of the larger one"),

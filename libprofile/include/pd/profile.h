@@ -348,8 +348,8 @@ struct pp_write {
 	size_t columns;		/* PP_TOP, PP_TREE: longer lines are cut; 0: not */
 	unsigned int min_permyriad;	/* PP_TOP, PP_TREE: leave out shares below, in 1/100 % */
 	const char *title;	/* of the recording; NULL: none */
-	/* PP_TOP, PP_FLAMEGRAPH, PP_PPROF: differences to this profile, merged before; NULL:
-	 * none. */
+	/* PP_TOP, PP_CSV, PP_JSON, PP_FLAMEGRAPH, PP_PPROF: differences to this profile, merged
+	 * before; NULL: none. */
 	struct pp_profile *base;
 	const char *base_title;
 	enum pp_theme theme;	/* PP_FLAMEGRAPH */
