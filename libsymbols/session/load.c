@@ -191,7 +191,7 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 			      .ino = image->has_inode ? image->ino : 0, .maj = image->maj,
 			      .min = image->min },
 	};
-	struct ps_search search = { .what = { .kind = PS_WANT_IMAGE, .path = path_of(s, image),
+	struct ps_search search = { .what = { .kind = PS_WANT_IMAGE, .path = l->recorded_path,
 					      .build_id = image->build_id, .mappers = i.mappers },
 				    .use = use_image, .session = s, .ctx = &i };
 
@@ -230,19 +230,23 @@ static bool use_debug(struct ps_search *search, int fd, const struct ps_candidat
 	return false;
 }
 
-static void find_debug(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
+static void search_debug(struct ps_session *s, struct ps_loaded *l)
 {
-	struct ps_search search = { .what = { .kind = PS_WANT_DEBUG, .path = path_of(s, image),
+	struct ps_search search = { .what = { .kind = PS_WANT_DEBUG, .path = l->recorded_path,
 					      .build_id = l->binary.image.build_id,
 					      .mappers = &l->from,
 					      .nr_mappers = l->from.pid != 0 },
 				    .use = use_debug, .session = s, .ctx = l };
 
-	if (ps_elf_section_named(&l->binary.image, ".symtab") &&
-	    (s->options.depth == PS_NAMES || ps_session_debug_file(l)))
-		return;
 	search.what.debuglink = ps_binary_debuglink(&l->binary, &search.what.crc);
 	ps_session_search(&search);
+}
+
+static void find_debug(struct ps_session *s, struct ps_loaded *l)
+{
+	if (!ps_elf_section_named(&l->binary.image, ".symtab") ||
+	    (s->options.depth != PS_NAMES && !ps_session_debug_file(l)))
+		search_debug(s, l);
 }
 
 /* --- the supplementary file --- */
@@ -280,13 +284,13 @@ static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_
 	ps_session_search(&search);
 }
 
-/* Returns whether unwinding and symbols need nothing of the file that has the debug information. */
+/* Returns whether symbols need nothing of the file that has the debug information. */
 static bool may_open_later(const struct ps_session *s, const struct ps_loaded *l,
 			   const struct ps_elf *file, const struct pd_image *image)
 {
 	return s->options.threads > 1 && file == &l->binary.debug &&
-	       file->header.e_type != ET_REL && !ps_elf_section_named(file, ".debug_frame") &&
-	       image->kind != PD_IMAGE_KERNEL && image->kind != PD_IMAGE_MODULE;
+	       file->header.e_type != ET_REL && image->kind != PD_IMAGE_KERNEL &&
+	       image->kind != PD_IMAGE_MODULE;
 }
 
 static void open_debug(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
@@ -296,7 +300,7 @@ static void open_debug(struct ps_session *s, struct ps_loaded *l, const struct p
 	if (!file || s->options.depth == PS_NAMES)
 		return;
 	find_alt(s, l, file);
-	l->debug.finder = ps_session_split_finder(s, l, path_of(s, image));
+	l->debug.finder = ps_session_split_finder(l);
 	if (may_open_later(s, l, file, image))
 		ps_session_open_later(s, l);
 	else
@@ -311,10 +315,12 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 	if (l->tried)
 		return l;
 	l->tried = true;
+	l->session = s;
+	l->recorded_path = path_of(s, image);
 	find_image(s, l, image);
 	if (l->why != PD_WHY_FOUND)
 		return l;
-	find_debug(s, l, image);
+	find_debug(s, l);
 	if (ps_binary_read_symbols(&l->binary) != PS_OK) {
 		l->why = PD_WHY_LIMIT;
 		ps_binary_close(&l->binary);
@@ -334,8 +340,17 @@ void ps_session_load_debug(struct ps_session *s, uint32_t index)
 	if (l->has_debug)
 		return;
 	if (!l->binary.debug.elf)
-		find_debug(s, l, image);
+		find_debug(s, l);
 	open_debug(s, l, image);
+}
+
+const struct ps_elf *ps_session_frame_file(struct ps_session *s, struct ps_loaded *l)
+{
+	if (ps_elf_section_named(&l->binary.image, ".debug_frame"))
+		return &l->binary.image;
+	if (!l->binary.debug.elf && s->options.depth == PS_NAMES && !ps_session_debug_file(l))
+		search_debug(s, l);
+	return l->binary.debug.elf ? &l->binary.debug : NULL;
 }
 
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l)

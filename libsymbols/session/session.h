@@ -40,8 +40,8 @@ struct ps_loaded {
 	struct ps_elf alt;
 	struct ps_elf dwp;		/* `elf` is NULL: not found so far */
 	bool has_no_dwp;
-	struct ps_session *session;	/* for split units, with the path as it was recorded */
-	const char *recorded_path;
+	struct ps_session *session;
+	const char *recorded_path;	/* without what the kernel appends for deleted files */
 	/* Only the thread that opens it uses it until `opening` is PS_SETTLED: both are read by
 	 * ps_session_has_debug(). */
 	struct ps_debug debug;
@@ -204,6 +204,9 @@ static inline enum ps_debug_depth ps_session_depth(const struct ps_session *s)
 struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index);
 /* Opens the debug information of an image whose names were enough so far. */
 void ps_session_load_debug(struct ps_session *s, uint32_t index);
+/* Returns that of an image's files which may have .debug_frame, or NULL. Looks for a debug file if
+ * names did not need it. The lock must be held. */
+const struct ps_elf *ps_session_frame_file(struct ps_session *s, struct ps_loaded *l);
 void ps_session_unload(struct ps_session *s, struct ps_loaded *l);
 
 /* Returns that of an image's open files which has debug information, or NULL. */
@@ -218,8 +221,7 @@ bool ps_session_has_debug(struct ps_session *s, struct ps_loaded *l);
 void ps_session_end_background(struct ps_session *s);
 
 /* Returns what finds the split units of an image's debug information. */
-struct ps_split_finder ps_session_split_finder(struct ps_session *s, struct ps_loaded *l,
-					       const char *recorded_path);
+struct ps_split_finder ps_session_split_finder(struct ps_loaded *l);
 
 /* Lists processes that may have the file of an image below their roots, or mapped. Returns their
  * number. */

@@ -82,10 +82,7 @@ static bool find_split(void *ctx, const struct ps_skeleton *k, struct ps_split *
 	return is_found;
 }
 
-struct ps_split_finder ps_session_split_finder(struct ps_session *s, struct ps_loaded *l,
-					       const char *recorded_path)
+struct ps_split_finder ps_session_split_finder(struct ps_loaded *l)
 {
-	l->session = s;
-	l->recorded_path = recorded_path;
 	return (struct ps_split_finder){ find_split, l };
 }

@@ -181,10 +181,26 @@ static bool has_file(const struct pd_image *image)
 	       image->kind == PD_IMAGE_MEMFD || image->kind == PD_IMAGE_VDSO;
 }
 
-/* Debug information that is still to be opened has no .debug_frame. */
-static bool has_debug_frame(const struct ps_loaded *l)
+/* Called by an unwinder, without the lock. */
+static void find_debug_frame(void *ctx, struct ps_cfi *cfi)
 {
-	return l->opening == PS_SETTLED && l->has_debug;
+	struct ps_loaded *l = ctx;
+	const struct ps_elf *file;
+
+	pthread_mutex_lock(&l->session->lock);
+	file = ps_session_frame_file(l->session, l);
+	if (file)
+		ps_cfi_add_debug_frame(cfi, file);
+	pthread_mutex_unlock(&l->session->lock);
+}
+
+static void open_cfi(struct ps_session *s, struct ps_loaded *l)
+{
+	l->cfi = ps_cfi_new(&l->binary.image, &s->budget);
+	if (!l->cfi)
+		return;
+	ps_cfi_set_finder(l->cfi, &(struct ps_frame_finder){ find_debug_frame, l });
+	ps_session_keep_rows(s, l->cfi);
 }
 
 /* Fills in *out for an address in a mapped file. */
@@ -201,12 +217,8 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 		out->cfi = loaded->cfi;
 		return;
 	}
-	if (!loaded->cfi) {
-		loaded->cfi = ps_cfi_new(&loaded->binary.image,
-					 has_debug_frame(loaded) ? loaded->debug.dwarf : NULL,
-					 &s->budget);
-		ps_session_keep_rows(s, loaded->cfi);
-	}
+	if (!loaded->cfi)
+		open_cfi(s, loaded);
 	if (!loaded->cfi || !ps_elf_address(&loaded->binary.image, &map, l->file_offset, &vaddr))
 		return;
 	out->vaddr_bias = l->addr - vaddr;

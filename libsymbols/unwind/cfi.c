@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/lone_section.h"
 #include "unwind/cfi_section.h"
 
 #define MAX_EPILOGUE 8		/* rows that are looked back through */
@@ -14,12 +15,17 @@ struct source {
 	Dwarf_CFI *cfi;		/* NULL: none */
 };
 
+/* As in libdwfl, .eh_frame comes first. */
+enum { EH_FRAME, DEBUG_FRAME, SOURCES };
+
 struct ps_cfi {
 	pthread_mutex_t lock;
 	struct pd_budget *budget;
 	uint16_t machine;
 	bool refused;		/* there is CFI, but not in a form that may be given to libdw */
-	struct source sources[2];	/* .eh_frame comes first, as in libdwfl */
+	struct source sources[SOURCES];
+	struct ps_lone_section debug_frame;
+	struct ps_frame_finder finder;	/* `find` is NULL: none, or asked already */
 	struct ps_given_rows given;	/* `addresses` is NULL: none, there are sources */
 	struct ps_row_keeper *keeper;	/* NULL: nothing is kept */
 	struct ps_asked_row *asked;	/* under the lock of the keeper */
@@ -48,32 +54,49 @@ struct ps_cfi *ps_cfi_given(const struct ps_given_rows *given, struct pd_budget 
 	return c;
 }
 
-struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget)
+struct ps_cfi *ps_cfi_new(struct ps_elf *image, struct pd_budget *budget)
 {
 	struct ps_cfi *c = make_handle(budget);
+	struct source *s;
 
 	if (!c)
 		return NULL;
+	s = &c->sources[EH_FRAME];
 	c->machine = image->header.e_machine;
-	if (ps_cfi_find_eh_frame(image, &c->sources[0].section))
-		c->sources[0].cfi = dwarf_getcfi_elf(image->elf);
+	if (ps_cfi_find_eh_frame(image, &s->section))
+		s->cfi = dwarf_getcfi_elf(image->elf);
 	else
-		c->refused = c->sources[0].section.bytes.size != 0;
-	if (ps_cfi_find_debug_frame(debug, budget, &c->sources[1].section))
-		c->sources[1].cfi = dwarf_getcfi(debug);
-	else if (c->sources[1].section.bytes.size)
-		c->refused = true;
+		c->refused = s->section.bytes.size != 0;
 	return c;
+}
+
+void ps_cfi_set_finder(struct ps_cfi *c, const struct ps_frame_finder *finder)
+{
+	c->finder = *finder;
+}
+
+void ps_cfi_add_debug_frame(struct ps_cfi *c, const struct ps_elf *file)
+{
+	struct source *s = &c->sources[DEBUG_FRAME];
+
+	if (file->header.e_type == ET_REL ||	/* its addresses are not relocated */
+	    ps_lone_section_open(&c->debug_frame, file, ".debug_frame", c->budget) != PS_OK)
+		return;
+	if (ps_cfi_find_debug_frame(c->debug_frame.dwarf, c->budget, &s->section))
+		s->cfi = dwarf_getcfi(c->debug_frame.dwarf);
+	else if (s->section.bytes.size)
+		c->refused = true;
 }
 
 void ps_cfi_free(struct ps_cfi *c)
 {
 	if (!c)
 		return;
-	if (c->sources[0].cfi)
-		dwarf_cfi_end(c->sources[0].cfi);
-	for (size_t i = 0; i < 2; i++)
+	if (c->sources[EH_FRAME].cfi)
+		dwarf_cfi_end(c->sources[EH_FRAME].cfi);
+	for (size_t i = 0; i < SOURCES; i++)
 		ps_cfi_section_close(&c->sources[i].section);
+	ps_lone_section_close(&c->debug_frame);
 	pthread_mutex_destroy(&c->lock);
 	pd_budget_free(c->budget, c, sizeof(*c));
 }
@@ -195,30 +218,51 @@ static enum ps_end given_row(const struct ps_cfi *c, const struct ps_arch *arch,
 	return ps_row_decode(bytes, arch, out);
 }
 
-static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
-				struct ps_row *out)
+/* The lock is held. */
+static void find_debug_frame(struct ps_cfi *c)
 {
-	enum ps_end end = c->refused ? PS_END_BAD_CFI : PS_END_NO_CFI;
+	const struct ps_frame_finder finder = c->finder;
 
-	if (c->machine != arch->machine)
-		return PS_END_NO_CFI;
-	pthread_mutex_lock(&c->lock);
-	for (size_t i = 0; i < 2; i++) {
+	if (!finder.find)
+		return;
+	c->finder.find = NULL;
+	finder.find(finder.ctx, c);
+}
+
+/* Reads the row of the first source that has one. The lock is held. */
+static enum ps_end row_of_sources(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+				  struct ps_row *out)
+{
+	bool is_bad = false;
+
+	for (size_t i = 0; i < SOURCES; i++) {
 		const struct source *s = &c->sources[i];
 		uint64_t function;
 		enum ps_end found;
 
+		if (i == DEBUG_FRAME)
+			find_debug_frame(c);
 		if (!s->cfi)
 			continue;
 		found = read_row(s, arch, vaddr, out, &function);
 		if (found == PS_END_NONE) {
 			settle_epilogue(s, arch, function, out);
-			end = PS_END_NONE;
-			break;
+			return PS_END_NONE;
 		}
-		if (found == PS_END_BAD_CFI)
-			end = found;
+		is_bad |= found == PS_END_BAD_CFI;
 	}
+	return is_bad || c->refused ? PS_END_BAD_CFI : PS_END_NO_CFI;
+}
+
+static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+				struct ps_row *out)
+{
+	enum ps_end end;
+
+	if (c->machine != arch->machine)
+		return PS_END_NO_CFI;
+	pthread_mutex_lock(&c->lock);
+	end = row_of_sources(c, arch, vaddr, out);
 	pthread_mutex_unlock(&c->lock);
 	return end;
 }

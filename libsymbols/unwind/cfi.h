@@ -15,11 +15,23 @@
 
 struct ps_cfi;
 
-/* Takes .eh_frame from the image, and .debug_frame from `debug`: the image's own, or that of its
- * debug file; may be NULL. Both are borrowed until ps_cfi_free(). Memory that libdw allocates is
- * not charged. Returns NULL if the budget or malloc refuses. An image without CFI has a handle,
- * too. */
-struct ps_cfi *ps_cfi_new(struct ps_elf *image, Dwarf *debug, struct pd_budget *budget);
+/* Takes .eh_frame from the image, which is borrowed until ps_cfi_free(). Memory that libdw
+ * allocates is not charged. Returns NULL if the budget or malloc refuses. An image without CFI has
+ * a handle, too. */
+struct ps_cfi *ps_cfi_new(struct ps_elf *image, struct pd_budget *budget);
+
+/* Takes .debug_frame, if there is one, from the image or its debug file, which is needed no more
+ * afterwards. No other thread may use the file, or the budget of the handle, in the meantime. */
+void ps_cfi_add_debug_frame(struct ps_cfi *c, const struct ps_elf *file);
+
+/* Finds the file with .debug_frame, which only addresses need that .eh_frame does not have. */
+struct ps_frame_finder {
+	/* May call ps_cfi_add_debug_frame(). Is called at most once, by ps_cfi_row(), while other
+	 * threads wait for rows. */
+	void (*find)(void *ctx, struct ps_cfi *c);
+	void *ctx;
+};
+void ps_cfi_set_finder(struct ps_cfi *c, const struct ps_frame_finder *finder);
 
 /* Makes a handle with rows that a recording has, which are borrowed. Their addresses are used in
  * place of virtual ones. */

@@ -15,7 +15,6 @@
 
 struct image {
 	struct ps_elf elf;
-	Dwarf *debug;
 	struct ps_cfi *cfi;
 	enum ps_end why;	/* without cfi */
 	bool opened;
@@ -54,9 +53,9 @@ static struct image *image_of(struct images *images, unsigned int number, const 
 	}
 	if (status != PS_OK)
 		return image;
-	if (ps_elf_section_named(&image->elf, ".debug_frame"))
-		image->debug = dwarf_begin_elf(image->elf.elf, DWARF_C_READ, NULL);
-	image->cfi = ps_cfi_new(&image->elf, image->debug, &images->budget);
+	image->cfi = ps_cfi_new(&image->elf, &images->budget);
+	if (image->cfi)
+		ps_cfi_add_debug_frame(image->cfi, &image->elf);
 	return image;
 }
 
@@ -88,7 +87,6 @@ static inline void close_images(struct images *images)
 		if (!image->cfi)
 			continue;
 		ps_cfi_free(image->cfi);
-		dwarf_end(image->debug);
 		ps_elf_close(&image->elf);
 	}
 }

@@ -20,7 +20,6 @@
 
 struct image {
 	struct ps_elf elf;
-	Dwarf *debug;
 	struct ps_cfi *cfi;
 	uint64_t text, text_size;
 };
@@ -141,7 +140,7 @@ static void check_image(struct image *image, uint8_t choice, const uint8_t *word
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pd_budget budget = { .limit = FUZZ_MEMORY };
-	struct image image = { .debug = NULL };
+	struct image image = { .cfi = NULL };
 	const uint64_t from = fuzz_cpu_time();
 	size_t words;
 
@@ -151,16 +150,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ps_elf_open_bytes(&image.elf,
 			      (struct pd_bytes){ data + 2 + words * 8, size - 2 - words * 8 },
 			      &budget) == PS_OK) {
-		const struct ps_section *debug = ps_elf_section_named(&image.elf, ".debug_frame");
-
-		if (debug && !(debug->header.sh_flags & SHF_COMPRESSED))
-			image.debug = dwarf_begin_elf(image.elf.elf, DWARF_C_READ, NULL);
-		image.cfi = ps_cfi_new(&image.elf, image.debug, &budget);
+		image.cfi = ps_cfi_new(&image.elf, &budget);
 		FUZZ_ASSERT(image.cfi, "no handle");
+		ps_cfi_add_debug_frame(image.cfi, &image.elf);
 		find_text(&image);
 		check_image(&image, data[0], data + 2, words);
 		ps_cfi_free(image.cfi);
-		dwarf_end(image.debug);
 		ps_elf_close(&image.elf);
 	}
 	FUZZ_ASSERT(budget.used == 0, "%llu bytes stay charged", (unsigned long long)budget.used);

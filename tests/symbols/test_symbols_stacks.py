@@ -377,7 +377,7 @@ int main(int n, char **v) { unsigned a[2] = { n, n + 1 }; return (int)(outer(a) 
 @pytest.mark.parametrize("tables", ["-fasynchronous-unwind-tables",
                                     "-fno-asynchronous-unwind-tables"])
 def test_debug_information_is_opened_while_threads_unwind(tables, machine, tmp_path):
-    """But for a file that unwinding needs, since it has .debug_frame."""
+    """Unwinding needs no other section of it than .debug_frame."""
     source, program, debug = tmp_path / "it.c", tmp_path / "it", tmp_path / "debug"
     source.write_text(INLINED)
     subprocess.run(["gcc", "-O2", "-g", tables, "-Wl,--build-id", "-o", program, source],
@@ -406,3 +406,50 @@ def test_debug_information_is_opened_while_threads_unwind(tables, machine, tmp_p
     assert any(stack[-3:] == (b"main", b"outer", b"inner") for stack in folded(want))
     for jobs in ("-j2", "-j3"):
         assert preport(*options, jobs, symbols=()) == want
+
+
+# --- call frame information that only debug information has ---
+
+CALLS = """
+volatile unsigned sink;
+__attribute__((noinline)) void inner(unsigned n) { sink += n; __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void outer(unsigned n) { inner(n); sink++; }
+int main(int n, char **v) { outer(n); sink++; return 0; }
+"""
+
+
+def without_eh_frame(where, *options):
+    """A program whose functions are in .debug_frame only."""
+    (where / "calls.c").write_text(CALLS)
+    subprocess.run(["gcc", "-O2", "-g", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+                    "-Wl,--build-id", *options, "-o", where / "calls", where / "calls.c"],
+                   check=True)
+    return where / "calls"
+
+
+@pytest.mark.parametrize("depth", ["--no-inline", "--lines"])
+@pytest.mark.parametrize("where", ["here", "compressed", "separate", "separate, compressed"])
+def test_debug_frame_at_any_depth(where, depth, machine, tmp_path):
+    program, debug, options = without_eh_frame(tmp_path), tmp_path / "debug", [depth]
+    lines = subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.split("\n")
+    at = {line.split()[2]: int(line.split()[0], 16) for line in lines if " T " in line}
+    if "compressed" in where:
+        subprocess.run(["objcopy", "--compress-debug-sections=zlib", program], check=True)
+    if "separate" in where:
+        place = debug / ".build-id" / build_id(program).hex()[:2]
+        place.mkdir(parents=True)
+        subprocess.run(["objcopy", "--only-keep-debug", program,
+                        place / f"{build_id(program).hex()[2:]}.debug"], check=True)
+        subprocess.run(["strip", "-g", program], check=True)
+        options += ["--debug-dir", debug]
+    program.rename(machine.image)
+    ra = [machine.at(at[name] + 9) for name in ("outer", "main")]
+    first = sample(machine.attr, IN_USER, ip=machine.at(at["inner"]), pid=7, tid=7,
+                   time=9 * SECOND, user_abi=2,
+                   regs_user=machine.registers(machine.at(at["inner"])),
+                   stack_user=machine.stack(ra[0], ra[1], 0, 0))
+    frames = next(line["frames"] for line in machine.lines(first, options=options)
+                  if line.get("type") == "SAMPLE")
+    assert [frame.get("symbol") for frame in frames[:3]] == ["inner", "outer", "main"]
+    assert not any(frame.get("guessed") for frame in frames[:3])

@@ -130,17 +130,26 @@ def inlining(tmp_path_factory):
     return top
 
 
+def record_stacks(top, *options):
+    (top / "p.c").write_text(STACKS)
+    subprocess.run(["gcc", "-g", "-O2", *options, "-o", top / "app", top / "p.c"], check=True)
+    named_recording.record(top / "p.data", "-F", "1000", "--call-graph", "dwarf,2048", "--",
+                           top / "app")
+    return top
+
+
 @pytest.fixture(scope="module")
 def unwound(tmp_path_factory):
     """A program without frame pointers, and its recording with copied stacks: some are cut, and one
     function has its caller's stack pointer in memory only."""
-    top = tmp_path_factory.mktemp("unwound")
-    (top / "p.c").write_text(STACKS)
-    subprocess.run(["gcc", "-g", "-O2", "-o", top / "app",
-                    top / "p.c"], check=True)
-    named_recording.record(top / "p.data", "-F", "1000", "--call-graph", "dwarf,2048", "--",
-                           top / "app")
-    return top
+    return record_stacks(tmp_path_factory.mktemp("unwound"))
+
+
+@pytest.fixture(scope="module")
+def unwound_by_debug_frame(tmp_path_factory):
+    """The same without .eh_frame."""
+    return record_stacks(tmp_path_factory.mktemp("debug_frame"),
+                         "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
 
 
 def frames(lines):
@@ -228,7 +237,8 @@ def test_inlined_functions_and_lines_travel(away, options, inlining, tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot")
 @pytest.mark.parametrize("made, options", [
     ("recorded", []), ("recorded", ["--no-inline"]), ("inlining", []), ("inlining", ["--lines"]),
-    ("unwound", []), ("unwound", ["--no-inline"])],
+    ("unwound", []), ("unwound", ["--no-inline"]),
+    ("unwound_by_debug_frame", ["--no-inline"])],
     ids=lambda value: "".join(value))
 def test_in_an_empty_root(made, options, request, tmp_path):
     """Functions of libraries and of the kernel, too."""
@@ -241,7 +251,7 @@ def test_in_an_empty_root(made, options, request, tmp_path):
     assert frames(done.stdout) == home
     assert any('"symbol": "__libc_start_' in line for line in home)
     assert ends(done.stdout) == ends(decode(path, *options))
-    if made == "unwound":
+    if made.startswith("unwound"):
         found = collections.Counter(ends(done.stdout))
         assert found["BOTTOM"] > 2 and found["STACK_CUT"] > 10, found
 
