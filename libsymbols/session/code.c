@@ -7,20 +7,40 @@
 
 #include "session/session.h"
 
-/* A process number is used again: the file must have been written in this recording or after it. */
-static bool is_of_recording(const struct ps_session *s, int fd)
+#define CLOCKS_DIFFER 1000000000	/* ns, at most: wall time is adjusted in the meantime */
+
+/* A process number is used again: the file must not have been written before the recording, nor
+ * after the end of the process. One that still ran may have gone on writing. */
+static bool is_of_process(struct ps_session *s, const struct ps_process_code *c, int fd,
+			  struct ps_jit_file *f)
 {
+	const struct ps_life *life = c->life;
 	struct stat st;
 
-	return s->options.began && !fstat(fd, &st) &&
-	       (uint64_t)st.st_mtime + 1 >= s->options.began;
+	if (!s->options.began || fstat(fd, &st) || (uint64_t)st.st_mtime + 1 < s->options.began)
+		return false;
+	f->written = ps_session_recorded_time(s, &st.st_mtim);
+	return !life || life->end == PD_NO_TIME || f->written == PD_NO_TIME ||
+	       f->written <= life->end + CLOCKS_DIFFER;
 }
 
-static int open_at(struct ps_session *s, const char *path)
+bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_file *f,
+			   const struct pd_location *l)
+{
+	const struct ps_life *life = c->life;
+
+	if (!f->is_found || !life)
+		return f->is_found;
+	return (f->written >= life->start || life->start - f->written <= CLOCKS_DIFFER) ==
+	       (l->time >= life->start);
+}
+
+static int open_at(struct ps_session *s, const struct ps_process_code *c, const char *path,
+		   struct ps_jit_file *f)
 {
 	const int fd = s->options.open(s->options.ctx, path, PS_PLACE_TEMPORARY);
 
-	if (fd < 0 || is_of_recording(s, fd))
+	if (fd < 0 || is_of_process(s, c, fd, f))
 		return fd;
 	close(fd);
 	return -1;
@@ -28,21 +48,22 @@ static int open_at(struct ps_session *s, const char *path)
 
 /* Opens a file that the process wrote: in its root directory, if it still runs, or here. Returns a
  * descriptor, or -1. */
-static int open_written(struct ps_session *s, int32_t pid, const char *path)
+static int open_written(struct ps_session *s, const struct ps_process_code *c, const char *path,
+			struct ps_jit_file *f)
 {
 	char inside[PS_PATH_MAX];
 	int fd = -1;
 
-	if (snprintf(inside, sizeof(inside), "/proc/%d/root%s", (int)pid, path) <
+	if (snprintf(inside, sizeof(inside), "/proc/%d/root%s", (int)c->pid, path) <
 	    (int)sizeof(inside))
-		fd = open_at(s, inside);
-	return fd < 0 ? open_at(s, path) : fd;
+		fd = open_at(s, c, inside, f);
+	return fd < 0 ? open_at(s, c, path, f) : fd;
 }
 
-static void read_written(struct ps_session *s, int32_t pid, const char *path, ps_jit_reader *read,
-			 struct ps_jit_file *f)
+static void read_written(struct ps_session *s, const struct ps_process_code *c, const char *path,
+			 ps_jit_reader *read, struct ps_jit_file *f)
 {
-	const int fd = open_written(s, pid, path);
+	const int fd = open_written(s, c, path, f);
 
 	if (fd < 0)
 		return;
@@ -82,17 +103,17 @@ static void find_dumps(struct ps_session *s)
 	}
 }
 
-static void read_code(struct ps_session *s, int32_t pid, struct ps_process_code *c)
+static void read_code(struct ps_session *s, struct ps_process_code *c)
 {
 	const struct pd_image *dump;
 	char path[64];
 
 	find_dumps(s);
-	dump = pd_map_find(&s->dumps, (uint64_t)(uint32_t)pid + 1);
+	dump = pd_map_find(&s->dumps, (uint64_t)(uint32_t)c->pid + 1);
 	if (dump)
-		read_written(s, pid, dump->path, ps_jit_read_jitdump, &c->dump);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-	read_written(s, pid, path, ps_jit_read_perf_map, &c->map);
+		read_written(s, c, dump->path, ps_jit_read_jitdump, &c->dump);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)c->pid);
+	read_written(s, c, path, ps_jit_read_perf_map, &c->map);
 }
 
 struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)
@@ -105,9 +126,10 @@ struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)
 		if (!c || pd_map_add(&s->processes, key, c))
 			return NULL;
 		c->pid = pid;
+		c->life = ps_session_life(s, pid);
 		c->next = s->first_process;
 		s->first_process = c;
-		read_code(s, pid, c);
+		read_code(s, c);
 	}
 	return c->dump.is_found || c->map.is_found ? c : NULL;
 }
@@ -135,4 +157,5 @@ void ps_session_unload_code(struct ps_session *s)
 	pd_map_each(&s->processes, free_code, NULL);
 	pd_map_free(&s->processes);
 	pd_map_free(&s->dumps);
+	pd_map_free(&s->lives);
 }

@@ -1,7 +1,6 @@
 /* recording.c - what the recording itself has for a session: names and source lines in its
  * features, its clock, and when it began. */
 #include <string.h>
-#include <time.h>
 
 #include "pd/tree.h"
 #include "session/session.h"
@@ -21,16 +20,19 @@ static enum ps_clock read_clock(struct pd_reader *r)
 	return is_monotonic ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER;
 }
 
-/* Returns s since 1970; 0 if the recording does not tie its clock to wall time. The age of its file
- * says nothing: it may be a copy. */
-static uint64_t read_beginning(struct pd_reader *r)
+/* Sets when it began, if the recording ties its clock to wall time. The age of its file says
+ * nothing: it may be a copy. */
+static void read_beginning(struct ps_session *s, struct pd_reader *r)
 {
-	uint64_t first, last, ns = 0;
+	uint64_t first, last, ns;
 
+	s->options.began = 0;
 	if (!pd_reader_nr_attrs(r) || !pd_reader_time_span(r, &first, &last) ||
 	    !pd_reader_utc(r, pd_reader_attr(r, 0), first, &ns))
-		return 0;
-	return ns / 1000000000;
+		return;
+	s->options.began = ns / 1000000000;
+	s->wall_at_0 = ns - first;
+	s->has_wall = true;
 }
 
 /* HOSTNAME: its size, and a text that is filled up with NULs. */
@@ -74,7 +76,7 @@ void ps_session_read_recording(struct ps_session *s)
 
 	if (!r)
 		return;
-	s->options.began = read_beginning(r);
+	read_beginning(s, r);
 	s->options.clock = read_clock(r);
 	s->is_of_this_machine = is_of_machine(load_feature(r, PD_FEATURE_HOSTNAME),
 					      s->options.machine);

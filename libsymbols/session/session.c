@@ -29,7 +29,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 						      s->options.places->size : sizeof(s->places));
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
-	s->dumps.budget = s->source_paths.budget = s->placed.budget = &s->budget;
+	s->dumps.budget = s->lives.budget = s->source_paths.budget = s->placed.budget = &s->budget;
 	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
 	s->device_text.budget = &s->budget;
 	s->bpf.arena = &s->arena;
@@ -200,11 +200,12 @@ static bool find_code(const struct ps_session *s, struct ps_process_code *code,
 			      l->time != PD_NO_TIME;
 
 	*from = is_timed ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
-	if (code->dump.is_found &&
+	if (ps_session_is_file_of(code, &code->dump, l) &&
 	    ps_jit_find(&code->dump.code, address, is_timed ? l->time : PS_JIT_LATEST, out))
 		return true;
 	*from = PS_FROM_PERF_MAP;
-	return code->map.is_found && ps_jit_find(&code->map.code, address, PS_JIT_LATEST, out);
+	return ps_session_is_file_of(code, &code->map, l) &&
+	       ps_jit_find(&code->map.code, address, PS_JIT_LATEST, out);
 }
 
 /* Sets the file and line of a function that was found in a jitdump. */
@@ -233,6 +234,12 @@ static void add_line_to_given(struct ps_session *s, int32_t pid, const struct pd
 		add_line(s, code, l, from == PS_FROM_JITDUMP ? l->time : PS_JIT_LATEST, out);
 }
 
+static bool has_code(const struct ps_process_code *code, const struct pd_location *l)
+{
+	return ps_session_is_file_of(code, &code->dump, l) ||
+	       ps_session_is_file_of(code, &code->map, l);
+}
+
 static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			 struct ps_known *out)
 {
@@ -241,7 +248,7 @@ static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_loca
 	unsigned int from;
 
 	s->images[l->image].tried = true;
-	out->why = code ? PD_WHY_NO_SYMBOL : PD_WHY_JIT_NO_MAP;
+	out->why = code && has_code(code, l) ? PD_WHY_NO_SYMBOL : PD_WHY_JIT_NO_MAP;
 	if (!code || !find_code(s, code, l, &symbol, &from))
 		return;
 	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;

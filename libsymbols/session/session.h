@@ -4,6 +4,7 @@
 #define PS_SESSION_SESSION_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -70,9 +71,16 @@ struct ps_kernel {
 				 * has it */
 };
 
+/* Times of the recording at which the last process with a number ran. */
+struct ps_life {
+	uint64_t start;		/* 0: not known, or before the recording */
+	uint64_t end;		/* of its last thread; PD_NO_TIME: not recorded */
+};
+
 /* Names that a JIT compiler wrote for its code. */
 struct ps_jit_file {
 	bool is_found;
+	uint64_t written;	/* as a time of the recording; PD_NO_TIME: not known */
 	struct pd_buf text;
 	struct ps_jit_code code;
 };
@@ -88,6 +96,7 @@ struct ps_collected {
 
 struct ps_process_code {
 	struct ps_jit_file dump, map;	/* the first has times */
+	const struct ps_life *life;	/* NULL: not known */
 	struct ps_collected collected;
 	int32_t pid;
 	struct ps_process_code *next;	/* of all processes */
@@ -165,6 +174,11 @@ struct ps_session {
 	struct ps_mapped_by mapped_by;
 	struct ps_kernel kernel;
 	struct pd_map processes;	/* pid + 1 -> struct ps_process_code */
+	/* ns since 1970 at the recording's time 0; may wrap */
+	uint64_t wall_at_0;
+	bool has_wall;
+	struct pd_map lives;		/* pid + 1 -> struct ps_life */
+	bool has_lives;
 	struct pd_map dumps;		/* pid + 1 -> struct pd_image of its jitdump */
 	bool has_dumps;
 	struct ps_process_code *first_process;
@@ -241,6 +255,14 @@ void ps_session_unload_kernel(struct ps_session *s);
 /* Returns the JIT code of a process, or NULL. Reads it on first need. */
 struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid);
 void ps_session_unload_code(struct ps_session *s);
+/* Returns whether the process that ran at the location's time may have written the file. */
+bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_file *f,
+			   const struct pd_location *l);
+
+/* Returns when the last process with that number ran; NULL: not known. */
+const struct ps_life *ps_session_life(struct ps_session *s, int32_t pid);
+/* Returns wall time as a time of the recording; PD_NO_TIME if that does not tie its clock to it. */
+uint64_t ps_session_recorded_time(const struct ps_session *s, const struct timespec *wall);
 
 /* Finds the functions at an address of an image whose files are open. */
 void ps_session_functions(struct ps_session *s, struct ps_loaded *l, uint64_t address,

@@ -447,6 +447,65 @@ def test_jit(symbols):
         os.unlink(path)
 
 
+MAP_WRITTEN = 109       # s of the recording's clock, at most one later
+
+
+@pytest.fixture
+def perf_map():
+    """A process number whose map is written MAP_WRITTEN s after the recording's time 0, with the
+    map record of its code, and a function that gives a sample there."""
+    pid = random.randrange(3_000_000, 4_000_000)
+    anonymous = r.mmap2(pid, pid, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon",
+                        sid=sample_id(EVENT, pid=pid, tid=pid, time=1))
+    path = f"/tmp/perf-{pid}.map"
+    with open(path, "x", encoding="ascii") as file:
+        file.write("10010 40 compiled\n")
+    yield pid, anonymous
+    os.unlink(path)
+
+
+def task(record, pid, second, tid=None, parent=1):
+    own = tid or pid
+    return record(pid, parent, own, parent, second * SECOND,
+                  sid=sample_id(EVENT, pid=pid, tid=own, time=second * SECOND))
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("ended, expected", [
+    ({}, "compiled"),                   # it goes on writing
+    ({"": 50}, "JIT_NO_MAP"),
+    ({"": 150}, "compiled"),            # it wrote it before it ended
+    ({"": 50, "thread": 60}, "JIT_NO_MAP"),
+    ({"": 50, "thread": 150}, "compiled"),
+    ({"": 50, "thread": None}, "compiled"),
+], ids=str)
+def test_a_perf_map_of_a_later_process(ended, expected, perf_map, symbols):
+    """It is written after the end of the recorded process, whose number it has."""
+    pid, anonymous = perf_map
+    records = [anonymous]
+    if "thread" in ended:
+        records.append(task(r.fork, pid, 2, pid + 1, pid))
+    records.append(hit(0x10020, pid=pid))
+    records += [task(r.exit, pid, second, pid + bool(who), pid) for who, second in ended.items()
+                if second]
+    assert reason(symbols, records, began=time.time() - 100) == expected
+
+
+@pytest.mark.parametrize("second, expected", [
+    (60, ["JIT_NO_MAP", "compiled"]), (200, ["compiled", "JIT_NO_MAP"])])
+def test_a_perf_map_of_one_of_two_processes(second, expected, perf_map, symbols):
+    """Both have the same number, and ran in the recording."""
+    pid, anonymous = perf_map
+    again = r.mmap2(pid, pid, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon",
+                    sid=sample_id(EVENT, pid=pid, tid=pid, time=second * SECOND + 1))
+    late = sample(EVENT, 2, ip=0x10020, pid=pid, tid=pid, time=(second + 5) * SECOND,
+                  callchain=[USER_MARK, 0x10020])
+    records = [anonymous, hit(0x10020, pid=pid), task(r.exit, pid, second - 1),
+               task(r.fork, pid, second), again, late]
+    frames = [frames[0] for frames in symbols.frames(records, began=time.time() - 100)]
+    assert [frame.get("symbol", frame.get("why")) for frame in frames] == expected
+
+
 def jitdump(pid, *loads):
     """A dump of code at 0x10000 to 0x20000: (address, size, name, time)."""
     out = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, pid, 0, 0)
