@@ -18,8 +18,10 @@
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
  * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %M: where
- * it mapped the file, %k: the path of a kernel module, not compressed. A pattern whose parts are
- * not all known is left out. */
+ * it mapped the file, %k: the path of a kernel module, not compressed. The path
+ * in .gnu_debugaltlink is taken for the recorded one: %a: that, if it is relative, %b: the
+ * directory of the file that states it, and its place, %z: what follows the directory of debug
+ * files. A pattern whose parts are not all known is left out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -29,13 +31,14 @@ struct pattern {
 static const struct pattern patterns[] = {
 	{ "%V", KERNEL, PS_PLACE_NAMED },
 	{ "%K", KALLSYMS, PS_PLACE_NAMED },
-	{ "%p", IMAGE | OBJECT, PS_PLACE_SYSROOT },
+	{ "%p", IMAGE | OBJECT | ALT, PS_PLACE_SYSROOT },
 	{ "%p.dwp", PACKAGE, PS_PLACE_SYSROOT },
 	{ "%k", MODULE, PS_PLACE_SYSROOT },
 	{ "%k.xz", MODULE, PS_PLACE_SYSROOT },
 	{ "%k.zst", MODULE, PS_PLACE_SYSROOT },
 	{ "%k.gz", MODULE, PS_PLACE_SYSROOT },
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_SYSROOT },
+	{ "/usr/lib/debug%z", ALT, PS_PLACE_SYSROOT },
 	{ "%d/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_SYSROOT },
@@ -47,7 +50,8 @@ static const struct pattern patterns[] = {
 	{ "%D/.build-id/%x/%r", IMAGE | DEBUG | KERNEL | MODULE, PS_PLACE_NAMED },
 	{ "%D/%i/executable", IMAGE | MODULE, PS_PLACE_NAMED },
 	{ "%D/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
-	{ "%D%p", IMAGE | OBJECT, PS_PLACE_NAMED },
+	{ "%D%p", IMAGE | OBJECT | ALT, PS_PLACE_NAMED },
+	{ "%D%z", ALT, PS_PLACE_NAMED },
 	{ "%D%p.dwp", PACKAGE, PS_PLACE_NAMED },
 	{ "%D%k", MODULE, PS_PLACE_NAMED },
 	{ "%D%k.xz", MODULE, PS_PLACE_NAMED },
@@ -57,6 +61,7 @@ static const struct pattern patterns[] = {
 	{ "%D%d/%l", DEBUG, PS_PLACE_NAMED },
 	{ "%D/%l", DEBUG, PS_PLACE_NAMED },
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
+	{ "/usr/lib/debug%z", ALT, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/elf", IMAGE | KERNEL | MODULE, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/vdso", VDSO, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_BUILD_ID },
@@ -66,9 +71,11 @@ static const struct pattern patterns[] = {
 	{ PS_RUNNING_VDSO, VDSO, PS_PLACE_RUNNING },
 	{ "%C/%i/executable", IMAGE | MODULE, PS_PLACE_BUILD_ID },
 	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
-	{ "%P%p", IMAGE | OBJECT, PS_PLACE_PROCESS },
+	{ "%b/%a", ALT, PS_PLACE_DEBUGLINK },
+	{ "%P%p", IMAGE | OBJECT | ALT, PS_PLACE_PROCESS },
 	{ "%P%p.dwp", PACKAGE, PS_PLACE_PROCESS },
 	{ "%P/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT, PS_PLACE_PROCESS },
+	{ "%P/usr/lib/debug%z", ALT, PS_PLACE_PROCESS },
 	{ "%P%d/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%P%d/.debug/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%P/usr/lib/debug%d/%l", DEBUG, PS_PLACE_PROCESS },
@@ -79,6 +86,7 @@ static const struct pattern patterns[] = {
 	{ "%k.xz", MODULE, PS_PLACE_RECORDED },
 	{ "%k.zst", MODULE, PS_PLACE_RECORDED },
 	{ "%k.gz", MODULE, PS_PLACE_RECORDED },
+	{ "%p", ALT, PS_PLACE_DEBUGLINK },
 	{ "%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_DEBUGLINK },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_DEBUGLINK },
@@ -94,6 +102,7 @@ struct values {
 	char mapped[80];		/* of %M; "": not known where */
 	char id[2 * PS_BUILD_ID_MAX + 1];
 	char dirname[PS_PATH_MAX];	/* "": the path is in / */
+	char linking[PS_PATH_MAX];	/* of %b */
 };
 
 /* A name that perf made of something that is no file has no directory. */
@@ -113,6 +122,9 @@ static void set_values(struct values *v)
 	slash = is_path(v->what->path) ? strrchr(v->what->path, '/') : NULL;
 	snprintf(v->dirname, sizeof(v->dirname), "%.*s",
 		 slash ? (int)(slash - v->what->path) : 0, v->what->path ? v->what->path : "");
+	slash = v->what->linking ? strrchr(v->what->linking, '/') : NULL;
+	snprintf(v->linking, sizeof(v->linking), "%.*s",
+		 slash ? (int)(slash - v->what->linking) : 1, slash ? v->what->linking : ".");
 }
 
 /* The name in .gnu_debuglink must not lead elsewhere. */
@@ -138,6 +150,19 @@ static const char *module_path(const char *path, size_t *n)
 		return path;
 	}
 	return NULL;
+}
+
+/* Returns the part of a path that names a file which dwz(1) made for a distribution, or NULL. */
+static const char *shared_path(const char *path)
+{
+	const char *found = path ? strstr(path, "/.dwz/") : NULL;
+
+	return found && !strstr(found, "/../") ? found : NULL;
+}
+
+static const char *relative_path(const char *path)
+{
+	return path && path[0] && path[0] != '/' ? path : NULL;
 }
 
 /* Returns the value of a part, or NULL; at most *n bytes of it are meant. */
@@ -174,6 +199,12 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 		return v->root;
 	case 'M':
 		return v->mapped[0] ? v->mapped : NULL;
+	case 'a':
+		return relative_path(v->what->path);
+	case 'b':
+		return v->linking;
+	case 'z':
+		return shared_path(v->what->path);
 	case 'k':
 		return has_path ? module_path(v->what->path, n) : NULL;
 	default:
@@ -204,10 +235,25 @@ static bool expand_pattern(const struct values *v, const char *text, char *out)
 	return true;
 }
 
+static bool is_beside(const struct pattern *p)
+{
+	return strncmp(p->text, "%b", 2) == 0;
+}
+
+/* Returns whether other files can be next to the one that names them. */
+static bool has_directory(const struct ps_wanted *what)
+{
+	return what->linking && what->linking_place != PS_PLACE_MAPPED &&
+	       what->linking_place != PS_PLACE_DEBUGINFOD &&
+	       what->linking_place != PS_PLACE_RUNNING;
+}
+
 /* How often a pattern applies: once, or once for each directory that the user named, or for each
  * process. */
 static size_t repeats_of(const struct pattern *p, const struct values *v)
 {
+	if (is_beside(p))
+		return has_directory(v->what);
 	switch (p->place) {
 	case PS_PLACE_SYSROOT:
 		return v->places->sysroot != NULL;
@@ -250,7 +296,8 @@ bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *wha
 			set_turn(&v, n);
 			if (!expand_pattern(&v, patterns[p].text, out->path) || i-- > 0)
 				continue;
-			out->place = patterns[p].place;
+			out->place = is_beside(&patterns[p]) ? what->linking_place :
+							       patterns[p].place;
 			return true;
 		}
 	}

@@ -74,11 +74,14 @@ static struct pd_bytes bytes_of(const char *text)
 }
 
 /* The symbol table names the outermost function: it is what other tools show, clones included. The
- * debug information names those inlined into it. */
+ * debug information names those inlined into it; one whose name is in a file that is missing is
+ * left out. */
 static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 		    const struct ps_debug_frame *chain, size_t n, struct ps_known *out)
 {
 	struct pd_function *functions = pd_arena_alloc(&s->arena, n * sizeof(*functions));
+
+	size_t nr = 0;
 
 	out->why = PD_WHY_LIMIT;
 	for (size_t i = 0; functions && i < n; i++) {
@@ -90,15 +93,16 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 
 		if (name.size && !f)
 			return;
-		if (f)
-			functions[i] = *f;
-		functions[i].file = ps_session_source_path(s, chain[i].file);
-		functions[i].line = chain[i].line;
+		if (!f)
+			continue;
+		functions[nr] = *f;
+		functions[nr].file = ps_session_source_path(s, chain[i].file);
+		functions[nr++].line = chain[i].line;
 	}
 	if (!functions)
 		return;
 	out->functions = functions;
-	out->nr_functions = n;
+	out->nr_functions = nr;
 	out->start = symbol->start;
 	out->why = PD_WHY_FOUND;
 }

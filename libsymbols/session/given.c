@@ -75,12 +75,21 @@ static const struct ps_bundle_image *given_at(const struct ps_session *s, int32_
 	}
 }
 
+/* Returns the call, or NULL; at most PS_CHAIN_MAX are looked at. */
+static const struct ps_bundle_call *call_at(const struct ps_bundle_image *image, uint32_t number,
+					    size_t steps)
+{
+	return number && steps + 1 < PS_CHAIN_MAX ? &image->calls[number - 1] : NULL;
+}
+
+/* Inlined functions without a name are left out. */
 static size_t count_functions(const struct ps_bundle_image *image, uint32_t innermost)
 {
+	const struct ps_bundle_call *call = call_at(image, innermost, 0);
 	size_t n = 1;
 
-	for (uint32_t i = innermost; i && n < PS_CHAIN_MAX; i = image->calls[i - 1].caller)
-		n++;
+	for (size_t steps = 1; call; call = call_at(image, call->caller, steps++))
+		n += call->name != 0;
 	return n;
 }
 
@@ -108,20 +117,19 @@ static struct pd_function *make_chain(struct ps_session *s, const struct ps_bund
 				      size_t at, size_t n, const struct pd_function *outermost)
 {
 	struct pd_function *chain = pd_arena_alloc(&s->arena, n * sizeof(*chain));
-	uint32_t number = ps_bundle_number(image->inlined, at);
+	const struct ps_bundle_call *call =
+		call_at(image, ps_bundle_number(image->inlined, at), 0);
+	size_t i = 0;
 
 	if (!chain)
 		return NULL;
 	if (s->options.depth >= PS_LINES)
 		set_place(s, image, ps_bundle_number(image->line_files, at),
 			  ps_bundle_number(image->lines, at), &chain[0]);
-	for (size_t i = 0; i + 1 < n; i++) {
-		const struct ps_bundle_call *call = &image->calls[number - 1];
-
-		if (call->name && !set_name(s, image, call->name, &chain[i]))
+	for (size_t steps = 1; call; call = call_at(image, call->caller, steps++)) {
+		if (call->name && !set_name(s, image, call->name, &chain[i++]))
 			return NULL;
-		set_place(s, image, call->file, call->line, &chain[i + 1]);
-		number = call->caller;
+		set_place(s, image, call->file, call->line, &chain[i]);
 	}
 	chain[n - 1].symbol = outermost->symbol;
 	chain[n - 1].linkage_name = outermost->linkage_name;

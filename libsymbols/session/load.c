@@ -160,6 +160,7 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 	if (is_usable(s, l->match)) {
 		l->why = PD_WHY_FOUND;
 		l->path = keep_text(s, candidate->path);
+		l->place = candidate->place;
 		if (is_of_process(candidate))
 			sscanf(candidate->path, "/proc/%" SCNd32, &l->from.pid);
 		return true;
@@ -223,6 +224,7 @@ static bool use_debug(struct ps_search *search, int fd, const struct ps_candidat
 	if (ps_judge_debug(&image, &found, &search->what, l->binary.debug.bytes) != PS_MISMATCH) {
 		ps_debug_take_addresses(&l->binary.debug, &l->binary.image);
 		l->debug_path = keep_text(s, candidate->path);
+		l->debug_place = candidate->place;
 		l->sources |= 1u << PS_FROM_DEBUG_FILE;
 		return true;
 	}
@@ -268,8 +270,12 @@ static bool use_alt(struct ps_search *search, int fd, const struct ps_candidate 
 static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_elf *file)
 {
 	const struct ps_section *section = ps_elf_section_named(file, ".gnu_debugaltlink");
+	const bool is_debug = file == &l->binary.debug;
 	struct ps_search search = { .what = { .kind = PS_WANT_ALT, .mappers = &l->from,
-					      .nr_mappers = l->from.pid != 0 },
+					      .nr_mappers = l->from.pid != 0,
+					      .linking = is_debug ? l->debug_path : l->path,
+					      .linking_place = is_debug ? l->debug_place :
+									  l->place },
 				    .use = use_alt, .session = s, .ctx = l };
 	struct pd_bytes b;
 	size_t n;
@@ -280,6 +286,7 @@ static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_
 	n = pd_text_length(b);
 	if (n + 1 >= b.size)
 		return;
+	search.what.path = (const char *)b.data;
 	search.what.build_id = (struct pd_bytes){ b.data + n + 1, b.size - n - 1 };
 	ps_session_search(&search);
 }

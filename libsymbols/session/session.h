@@ -55,6 +55,7 @@ struct ps_loaded {
 	enum ps_match match;
 	bool is_given;			/* names of the recording were used */
 	const char *path, *debug_path;
+	enum ps_file_place place, debug_place;
 	struct ps_mapper from;		/* the process that led to it; pid 0: none */
 	struct pd_bytes other_id;
 	uint32_t sources;

@@ -44,6 +44,17 @@ static void parse_mapper(const char *text, struct ps_mapper *to)
 	sscanf(text, "%" SCNd32 ":%" SCNx64 "-%" SCNx64, &to->pid, &to->start, &to->end);
 }
 
+/* The place in PLACE:PATH. */
+static enum ps_file_place place_of(const char *text)
+{
+	const size_t n = strcspn(text, ":");
+	unsigned int place = 0;
+
+	while (strncmp(place_names[place], text, n) || place_names[place][n])
+		place++;
+	return (enum ps_file_place)place;
+}
+
 static int names(int argc, char **argv)
 {
 	struct ps_places places = { .size = sizeof(places) };
@@ -74,6 +85,8 @@ static int names(int argc, char **argv)
 			places.network = PS_DEBUGINFOD;
 		else if (!strcmp(argv[i], "pid"))
 			parse_mapper(value, &mappers[what.nr_mappers++]);
+		else if (!strcmp(argv[i], "linking"))
+			what.linking = strchr(value, ':') + 1, what.linking_place = place_of(value);
 		else if (!strcmp(argv[i], "vmlinux"))
 			places.vmlinux = value;
 		else

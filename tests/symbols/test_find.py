@@ -84,6 +84,37 @@ def test_split_debug_information():
         ("process", "/proc/7/root/src/a.dwo"), ("recorded", "/src/a.dwo")]
 
 
+BY_ID = ("build-id", f"/usr/lib/debug/.build-id/aa/{REST}.debug")
+
+
+def test_a_file_that_debug_files_share():
+    """By its id, by its path, and by that from the file which states it, with its place."""
+    debug = "/usr/lib/debug/.build-id/12/34.debug"
+    debian = "../../.dwz/x86_64-linux-gnu/x.debug"
+    below = "/.dwz/x86_64-linux-gnu/x.debug"
+    assert names("alt", "/a/common", ID, "-", "sysroot=/s", "dir=/d", "pid=7") == [
+        ("sysroot", "/a/common"), ("sysroot", BY_ID[1]), ("named", f"/d/.build-id/aa/{REST}/debug"),
+        ("named", f"/d/.build-id/aa/{REST}.debug"), ("named", f"/d/{ID}/debuginfo"),
+        ("named", "/d/a/common"), BY_ID, ("process", "/proc/7/root/a/common"),
+        ("process", f"/proc/7/root/usr/lib/debug/.build-id/aa/{REST}.debug"),
+        ("debuglink", "/a/common")]
+    assert names("alt", debian, ID, "-", f"linking=build-id:{debug}") == [
+        BY_ID, ("build-id", "/usr/lib/debug" + below),
+        ("build-id", f"/usr/lib/debug/.build-id/12/{debian}")]
+    assert names("alt", debian, "-", "-", "dir=tree", "linking=named:tree/.build-id/12/3") == [
+        ("named", "tree" + below), ("build-id", "/usr/lib/debug" + below),
+        ("named", f"tree/.build-id/12/{debian}")]
+    assert names("alt", "common", "-", "-", "linking=recorded:app") == [("recorded", "./common")]
+    assert names("alt", "/a/.dwz/../x", "-", "-", "dir=/d") == [
+        ("named", "/d/a/.dwz/../x"), ("debuglink", "/a/.dwz/../x")]
+
+
+@pytest.mark.parametrize("linking", ["mapped:/proc/7/map_files/1-2",
+                                     "debuginfod:debuginfod:1234/debuginfo"])
+def test_nothing_is_next_to_these(linking):
+    assert names("alt", "../common", "-", "-", f"linking={linking}") == []
+
+
 @pytest.mark.parametrize("link", ["../../etc/shadow", "/etc/shadow", "a/b"])
 def test_a_debuglink_stays_in_its_directory(link):
     assert names("debug", "/usr/bin/app", "-", link) == []

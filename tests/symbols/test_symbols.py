@@ -675,6 +675,34 @@ def test_dwz(program, inlined, symbols, tmp_path):
     assert len(plain) == 2
 
 
+@pytest.mark.skipif(not shutil.which("dwz"), reason="no dwz")
+@pytest.mark.parametrize("stated", ["as it is", "relative", "in --debug-dir", "missing", "another"])
+def test_where_dwz_put_them(stated, program, inlined, symbols, tmp_path):
+    """By the path that the program states. Without the file, the function keeps its name."""
+    app, other, shared = tmp_path / "app", tmp_path / "other", tmp_path / "common"
+    for name in (app, other):
+        shutil.copy(program, name)
+    options, path = ["--lines"], shared
+    if stated == "relative":
+        path = "../" + tmp_path.name + "/common"
+    elif stated == "in --debug-dir":
+        path, options = "../../.dwz/t/x", [*options, "--debug-dir", tmp_path / "tree"]
+    subprocess.run(["dwz", "-m", shared, "-M", path, app, other], check=True)
+    if stated == "in --debug-dir":
+        (tmp_path / "tree" / ".dwz" / "t").mkdir(parents=True)
+        shared.rename(tmp_path / "tree" / ".dwz" / "t" / "x")
+    elif stated in ("missing", "another"):
+        shared.unlink()
+    if stated == "another":
+        shutil.copy(program, shared)
+    plain = chain(symbols.frames([mapped(program), hit(BASE + inlined)], "--lines")[0][0])
+    frame = symbols.frames([mapped(app), hit(BASE + inlined)], *options)[0][0]
+    if stated in ("missing", "another"):
+        assert (frame["symbol"], "inlined" in frame) == ("outer", False)
+    else:
+        assert chain(frame) == plain and len(plain) == 2
+
+
 def compressed(program, to, kind):
     done = subprocess.run(["objcopy", f"--compress-debug-sections={kind}", program, to],
                           stderr=subprocess.PIPE)

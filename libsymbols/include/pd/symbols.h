@@ -46,7 +46,7 @@ enum ps_file_place {
 				 * PS_RUNNING_VDSO, which is no file */
 	PS_PLACE_TEMPORARY,	/* what a JIT compiler writes while it runs */
 	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
-				 * usual directories */
+				 * usual directories; the path in .gnu_debugaltlink */
 	PS_PLACE_PROCESS,	/* the same and the recorded path, to be resolved inside the root
 				 * directory of a process: after "/proc/PID/root" */
 	PS_PLACE_DEBUGINFOD,	/* no path, but what a debuginfod server is asked for:
@@ -84,13 +84,17 @@ struct ps_mapper {
 
 struct ps_wanted {
 	enum ps_want kind;
-	const char *path;		/* as recorded, or NULL */
+	const char *path;		/* as recorded, or NULL; of PS_WANT_ALT as the file states
+					 * it that needs it */
 	struct pd_bytes build_id;	/* as recorded; empty: unknown */
 	const char *debuglink;		/* name and checksum that the image states for its debug */
 	uint32_t crc;			/* file; NULL: none */
 	/* Processes that mapped the file: if one still runs, the path means what it means there. */
 	const struct ps_mapper *mappers;
 	size_t nr_mappers;
+	const char *linking;		/* PS_WANT_ALT: the file that needs it, to whose directory a
+					 * path may be relative; NULL: none */
+	enum ps_file_place linking_place;
 };
 
 /* How it is known that a file is the one of the recording. */
