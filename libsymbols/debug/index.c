@@ -84,8 +84,10 @@ static int add_unit(struct ps_debug *d, Dwarf_Off die)
 	if (!units)
 		return -1;
 	d->units = units;
-	d->units[d->nr_units++] = (struct ps_debug_unit){ .die = die,
-							      .first_code = d->first_code };
+	d->units[d->nr_units] = (struct ps_debug_unit){
+		.die = die, .before = d->nr_units ? units[d->nr_units - 1].die : 0,
+		.first_code = d->first_code };
+	d->nr_units++;
 	return 0;
 }
 
@@ -107,12 +109,15 @@ struct unit_ranges {
 	size_t nr, capacity;
 };
 
+/* clang leaves inlined functions in the skeleton, unless it is told not to: before DWARF 5 libdw
+ * takes one that has entries for the other part. */
 static bool is_skeleton(Dwarf_Die *unit)
 {
 	uint8_t type;
 
 	return dwarf_cu_info(unit->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 &&
-	       type == DW_UT_skeleton;
+	       (type == DW_UT_skeleton ||
+		(type == DW_UT_split_compile && dwarf_hasattr(unit, DW_AT_GNU_dwo_name)));
 }
 
 static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_ranges *r)

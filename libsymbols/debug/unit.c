@@ -224,14 +224,36 @@ static void copy_rows(struct ps_debug_unit *u, const struct rows *rows)
 	}
 }
 
+/* Reads the table of a skeleton that libdw takes for the other part, which has none. The search for
+ * its unit begins after the one before it. */
+static bool read_table(struct ps_debug_unit *u, Dwarf_Die *unit, Dwarf *dwarf, struct rows *rows)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Attribute attr;
+	Dwarf_Word offset;
+	Dwarf_Off next;
+	Dwarf_Die before;
+
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &attr) || dwarf_formudata(&attr, &offset))
+		return false;
+	if (u->before && dwarf_offdie(dwarf, u->before, &before))
+		cu = before.cu;
+	return dwarf_next_lines(dwarf, offset, &next, &cu, &u->files, &u->nr_files, &rows->lines,
+				&rows->count) == 0;
+}
+
 /* The files of calls in a split unit are numbered by the table of the program, too: the one in a
  * .dwo is for units of types. */
-static int read_files(struct ps_debug_unit *u, Dwarf_Die *unit, struct pd_arena *arena)
+static int read_files(struct ps_debug_unit *u, Dwarf_Die *unit, Dwarf *dwarf, struct rows *rows,
+		      struct pd_arena *arena)
 {
 	Dwarf_Attribute attr;
 
 	if (dwarf_getsrcfiles(unit, &u->files, &u->nr_files) != 0)
 		u->nr_files = 0;
+	if (dwarf_getsrclines(unit, &rows->lines, &rows->count) != 0 &&
+	    !(u->is_skeleton && read_table(u, unit, dwarf, rows)))
+		rows->count = 0;
 	u->paths = pd_arena_alloc(arena, u->nr_files * sizeof(*u->paths));
 	if (!u->paths)
 		return -1;
@@ -250,9 +272,9 @@ int ps_debug_unit_read_lines(struct ps_debug_unit *u, Dwarf *dwarf, struct pd_ar
 	u->has_lines = true;
 	if (!dwarf_offdie(dwarf, u->die, &unit))
 		return 0;
-	if (read_files(u, &unit, arena))
+	if (read_files(u, &unit, dwarf, &rows, arena))
 		return -1;
-	if (dwarf_getsrclines(&unit, &rows.lines, &rows.count) != 0 || !rows.count)
+	if (!rows.count)
 		return 0;
 	if (read_unit_ranges(u, &unit, &rows.covered))
 		return -1;

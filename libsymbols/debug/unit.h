@@ -33,7 +33,7 @@ struct ps_debug_line {
 };
 
 struct ps_debug_unit {
-	Dwarf_Off die;
+	Dwarf_Off die, before;		/* that of the unit before it; 0: none */
 	bool is_skeleton;		/* its functions are in another file */
 	struct ps_split *split;		/* which is open; NULL: it is not there */
 	/* Functions that the linker has dropped begin before the image's code, mostly at 0. Lines

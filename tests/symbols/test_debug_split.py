@@ -15,12 +15,16 @@ from test_symbols import symbols as symbols_fixture
 
 symbols = symbols_fixture       # a fixture
 
-# The sections of functions make lists of ranges. Clang leaves inlined functions in the program,
-# too, unless it is told not to. Types can have units of their own: gcc writes a section for each.
+# The sections of functions make lists of ranges. Clang can leave inlined functions in the program,
+# too. Types can have units of their own: gcc writes a section for each.
 KINDS = {
     "gcc": ["g++", "-O2"], "gcc-v4": ["g++", "-O2", "-gdwarf-4"],
     "gcc-sections": ["g++", "-O3", "-ffunction-sections"], "gcc-zlib": ["g++", "-O2", "-gz"],
     "clang": ["clang++", "-O2"], "clang-v4": ["clang++", "-O2", "-gdwarf-4"],
+    "clang-inlining": ["clang++", "-O2", "-fsplit-dwarf-inlining"],
+    "clang-v4-inlining": ["clang++", "-O2", "-gdwarf-4", "-fsplit-dwarf-inlining"],
+    "clang-v4-inlining-sections": ["clang++", "-O3", "-gdwarf-4", "-ffunction-sections",
+                                   "-fsplit-dwarf-inlining"],
     "clang-alone": ["clang++", "-O2", "-fno-split-dwarf-inlining"],
     "clang-v4-alone": ["clang++", "-O2", "-gdwarf-4", "-fno-split-dwarf-inlining"],
     "clang-sections": ["clang++", "-O3", "-ffunction-sections", "-fno-split-dwarf-inlining"],
