@@ -107,6 +107,7 @@ static uint64_t find_first_code(const struct ps_elf *file)
 struct unit_ranges {
 	struct ps_range *items;
 	size_t nr, capacity;
+	uint64_t steps;		/* ranges that may still be read: several units may have one list */
 };
 
 /* clang leaves inlined functions in the skeleton, unless it is told not to: before DWARF 5 libdw
@@ -128,7 +129,8 @@ static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_rang
 	ptrdiff_t at = 0;
 	bool known = false;
 
-	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+	while (r->steps && (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		r->steps--;
 		if (end <= start)
 			continue;
 		if (start < d->first_code) {
@@ -155,7 +157,7 @@ static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_rang
  * none.) */
 static int find_units(struct ps_debug *d)
 {
-	struct unit_ranges ranges = { NULL, 0, 0 };
+	struct unit_ranges ranges = { .steps = d->file->bytes.size };	/* each takes bytes there */
 	Dwarf_Off at = 0, next;
 	size_t header;
 	int ret = 0;
@@ -180,7 +182,7 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 	enum ps_status status;
 
 	*d = (struct ps_debug){ .budget = budget, .arena.budget = budget,
-				.by_address.budget = budget };
+				.by_address.budget = budget, .file = file };
 	if (!ps_elf_section_named(file, ".debug_info"))
 		return PS_NOT_ELF;
 	status = charge_sections(d, file, depth);
@@ -198,7 +200,6 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 	d->alt = alt ? dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (d->alt)
 		dwarf_setalt(d->dwarf, d->alt);
-	d->file = file;
 	d->first_code = find_first_code(file);
 	if (!find_units(d))
 		return PS_OK;

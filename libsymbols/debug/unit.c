@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 256
+#define RANGES_PER_BYTE 4	/* of a unit; compilers write fewer than one */
 
 bool ps_debug_leads_out(Dwarf_Attribute *attr)
 {
@@ -27,6 +28,7 @@ struct walk {
 	struct ps_range *ranges;
 	size_t nr_ranges, range_capacity;
 	uint64_t steps;		/* entries that may still be visited */
+	uint64_t range_steps;	/* the same for ranges: several entries may have one list */
 	bool failed;
 };
 
@@ -77,7 +79,9 @@ static uint32_t add_function(struct walk *w, Dwarf_Die *die, uint32_t parent, bo
 	uint32_t node = PS_NO_NODE;
 	ptrdiff_t at = w->unit->split ? ps_split_ranges(w->unit->split, die, &base) : 0;
 
-	while (at >= 0 && !w->failed && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while (at >= 0 && !w->failed && w->range_steps &&
+	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		w->range_steps--;
 		if (end <= start)
 			continue;
 		if (start < w->unit->first_code) {
@@ -159,6 +163,7 @@ int ps_debug_unit_read_functions(struct ps_debug_unit *u, Dwarf *dwarf, struct p
 	if (!dwarf_offdie(dwarf, u->split ? u->split->die : u->die, &unit))
 		return 0;
 	w.steps = size_of_unit(dwarf, &unit);
+	w.range_steps = w.steps * RANGES_PER_BYTE;
 	walk_children(&w, &unit, PS_NO_NODE, 0);
 	ret = w.failed ? -1 : ps_flat_build(&u->functions, w.ranges, w.nr_ranges);
 	pd_budget_free(budget, w.ranges, w.range_capacity * sizeof(*w.ranges));

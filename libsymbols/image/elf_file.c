@@ -7,6 +7,7 @@
 
 #define BUILD_ID_MAX 64
 #define LIBELF_SECTION 256	/* bytes that libelf allocates for each section, rounded up */
+#define PROGRAM_HEADERS 65536	/* bytes; the kernel executes no file with more */
 
 /* --- before libelf sees the file --- */
 
@@ -60,19 +61,20 @@ static enum ps_status read_segments(struct ps_elf *e)
 {
 	size_t n;
 
-	if (elf_getphdrnum(e->elf, &n) || n > INT32_MAX)
+	if (elf_getphdrnum(e->elf, &n) ||
+	    n > PROGRAM_HEADERS / gelf_fsize(e->elf, ELF_T_PHDR, 1, EV_CURRENT))
 		return PS_BAD_FILE;
 	e->segments = pd_budget_alloc(e->budget, n * sizeof(*e->segments));
 	if (!e->segments)
 		return PS_OVER_LIMIT;
-	e->nr_segments = n;
+	e->segment_capacity = n;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_LOAD)
+		if (!gelf_getphdr(e->elf, (int)i, &p) || p.p_type != PT_LOAD || !p.p_memsz)
 			continue;
-		e->segments[i] = (struct ps_segment){ p.p_offset, p.p_vaddr, p.p_filesz, p.p_memsz,
-						      p.p_flags };
+		e->segments[e->nr_segments++] = (struct ps_segment){
+			p.p_offset, p.p_vaddr, p.p_filesz, p.p_memsz, p.p_flags };
 	}
 	return PS_OK;
 }
@@ -112,6 +114,53 @@ static enum ps_status read_sections(struct ps_elf *e, size_t n)
 	return PS_OK;
 }
 
+static bool is_in_memory(const struct ps_section *s)
+{
+	return s->header.sh_flags & SHF_ALLOC && s->header.sh_type != SHT_NOBITS;
+}
+
+/* Where sections overlap, the first one counts. */
+static enum ps_status index_offsets(struct ps_elf *e)
+{
+	struct ps_range *ranges = pd_budget_alloc(e->budget, e->nr_sections * sizeof(*ranges));
+	size_t n = 0;
+	int ret;
+
+	if (!ranges)
+		return PS_OVER_LIMIT;
+	for (size_t i = 1; i < e->nr_sections; i++) {
+		const GElf_Shdr *h = &e->sections[i].header;
+
+		if (is_in_memory(&e->sections[i]) && h->sh_size <= UINT64_MAX - h->sh_offset)
+			ranges[n++] = (struct ps_range){ h->sh_offset, h->sh_offset + h->sh_size,
+							 (uint32_t)(e->nr_sections - i) };
+	}
+	e->by_offset.budget = e->budget;
+	ret = ps_flat_build(&e->by_offset, ranges, n);
+	pd_budget_free(e->budget, ranges, e->nr_sections * sizeof(*ranges));
+	return ret ? PS_OVER_LIMIT : PS_OK;
+}
+
+static bool is_loaded_code(const struct ps_section *s)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+
+	return (s->header.sh_flags & flags) == flags && s->header.sh_size &&
+	       !(s->name && strncmp(s->name, ".init", 5) == 0);
+}
+
+static void find_module_text(struct ps_elf *e)
+{
+	size_t i = 1;
+
+	while (i < e->nr_sections && !is_loaded_code(&e->sections[i]))
+		i++;
+	if (e->header.e_type == ET_REL && i < e->nr_sections && e->sections[i].name &&
+	    strcmp(e->sections[i].name, ".text") == 0 &&
+	    e->sections[i].header.sh_type == SHT_PROGBITS)
+		e->module_text = i;
+}
+
 static void read_build_id(struct ps_elf *e)
 {
 	const void *id = NULL;
@@ -132,9 +181,13 @@ static enum ps_status read_headers(struct ps_elf *e, size_t nr_sections)
 	status = read_segments(e);
 	if (status == PS_OK)
 		status = read_sections(e, nr_sections);
-	if (status == PS_OK)
-		read_build_id(e);
-	return status;
+	if (status == PS_OK && !e->nr_segments && e->nr_sections)
+		status = index_offsets(e);
+	if (status != PS_OK)
+		return status;
+	find_module_text(e);
+	read_build_id(e);
+	return PS_OK;
 }
 
 enum ps_status ps_elf_open_bytes(struct ps_elf *e, struct pd_bytes bytes, struct pd_budget *budget)
@@ -176,7 +229,8 @@ enum ps_status ps_elf_open_fd(struct ps_elf *e, int fd, struct pd_budget *budget
 void ps_elf_close(struct ps_elf *e)
 {
 	elf_end(e->elf);
-	pd_budget_free(e->budget, e->segments, e->nr_segments * sizeof(*e->segments));
+	pd_budget_free(e->budget, e->segments, e->segment_capacity * sizeof(*e->segments));
+	ps_flat_free(&e->by_offset);
 	pd_budget_free(e->budget, e->sections, e->nr_sections * sizeof(*e->sections));
 	if (e->budget)
 		pd_budget_give_back(e->budget, e->charged);
@@ -258,10 +312,13 @@ static const struct ps_segment *find_segment(const struct ps_elf *e, const struc
 
 	for (size_t i = 0; i < e->nr_segments; i++) {
 		const struct ps_segment *s = &e->segments[i];
-		const bool holds = holds_offset(s, offset), starts = starts_mapping(s, map);
-		const int rank = starts * 2 + holds;
+		const bool holds = holds_offset(s, offset);
+		int rank;
 
-		if (!s->memsz || !!(s->flags & PF_X) != map->executable || rank <= best_rank)
+		if (!!(s->flags & PF_X) != map->executable || best_rank >= 2 + holds)
+			continue;
+		rank = starts_mapping(s, map) * 2 + holds;
+		if (rank <= best_rank)
 			continue;
 		best = s;
 		best_rank = rank;
@@ -271,25 +328,14 @@ static const struct ps_segment *find_segment(const struct ps_elf *e, const struc
 
 static bool address_by_section(const struct ps_elf *e, uint64_t offset, uint64_t *address)
 {
-	for (size_t i = 1; i < e->nr_sections; i++) {
-		const struct ps_section *s = &e->sections[i];
+	const uint32_t found = ps_flat_find(&e->by_offset, offset);
+	const struct ps_section *s;
 
-		if (!(s->header.sh_flags & SHF_ALLOC) || s->header.sh_type == SHT_NOBITS ||
-		    offset < s->header.sh_offset ||
-		    offset - s->header.sh_offset >= s->header.sh_size)
-			continue;
-		*address = offset - s->header.sh_offset + s->addr;
-		return true;
-	}
-	return false;
-}
-
-static bool has_segments(const struct ps_elf *e)
-{
-	for (size_t i = 0; i < e->nr_segments; i++)
-		if (e->segments[i].memsz)
-			return true;
-	return false;
+	if (found == PS_FLAT_NONE)
+		return false;
+	s = &e->sections[e->nr_sections - found];
+	*address = offset - s->header.sh_offset + s->addr;
+	return true;
 }
 
 bool ps_elf_address(const struct ps_elf *e, const struct ps_mapping *map, uint64_t offset,
@@ -297,7 +343,7 @@ bool ps_elf_address(const struct ps_elf *e, const struct ps_mapping *map, uint64
 {
 	const struct ps_segment *s;
 
-	if (!has_segments(e))
+	if (!e->nr_segments)
 		return address_by_section(e, offset, address);
 	s = find_segment(e, map, offset);
 	if (s)
@@ -318,24 +364,11 @@ bool ps_elf_offset(const struct ps_elf *e, uint64_t address, uint64_t *offset)
 	return false;
 }
 
-static bool is_loaded_code(const struct ps_section *s)
-{
-	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
-
-	return (s->header.sh_flags & flags) == flags && s->header.sh_size &&
-	       !(s->name && strncmp(s->name, ".init", 5) == 0);
-}
-
 bool ps_elf_module_address(const struct ps_elf *e, uint64_t offset, uint64_t *address)
 {
-	size_t i = 1;
-	const struct ps_section *s;
+	const struct ps_section *s = e->module_text ? &e->sections[e->module_text] : NULL;
 
-	while (i < e->nr_sections && !is_loaded_code(&e->sections[i]))
-		i++;
-	s = i < e->nr_sections ? &e->sections[i] : NULL;
-	if (e->header.e_type != ET_REL || !s || !s->name || strcmp(s->name, ".text") != 0 ||
-	    s->header.sh_type != SHT_PROGBITS || offset >= s->header.sh_size)
+	if (!s || offset >= s->header.sh_size)
 		return false;
 	*address = s->addr + offset;
 	return true;

@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "image/file_bytes.h"
+#include "image/flat.h"
 
 /* A PT_LOAD. */
 struct ps_segment {
@@ -30,8 +31,13 @@ struct ps_elf {
 	bool is_relocated;		/* debug sections: see debug/relocate.h */
 	Elf *elf;
 	GElf_Ehdr header;
-	struct ps_segment *segments;
-	size_t nr_segments;
+	struct ps_segment *segments;	/* those with memory */
+	size_t nr_segments, segment_capacity;
+	/* Without segments: offset in the file -> number of sections less the index of the first
+	 * one there. */
+	struct ps_flat by_offset;
+	size_t module_text;		/* index of the section that module addresses are in; 0:
+					 * none */
 	struct ps_section *sections;	/* by index; the first one is empty */
 	size_t nr_sections;
 	size_t charged;			/* for what libelf allocates */

@@ -99,7 +99,7 @@ static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, struct ps_sy
 	}
 	to->start = start;
 	to->end = start + sym->st_size;
-	to->name_size = (uint32_t)strnlen(to->name, INT32_MAX);
+	to->name_size = (uint32_t)strnlen(to->name, PS_NAME_READ);
 	to->binding = (uint8_t)binding_of(sym);
 	ps_symtab_add(t, to, limit);
 }
@@ -136,7 +136,8 @@ bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 
 static bool is_named(const char *name, struct pd_bytes wanted)
 {
-	return name && strlen(name) == wanted.size && !memcmp(name, wanted.data, wanted.size);
+	return name && strnlen(name, wanted.size + 1) == wanted.size &&
+	       !memcmp(name, wanted.data, wanted.size);
 }
 
 bool ps_elf_only_function(struct ps_elf *e, struct pd_bytes name, uint64_t *start, uint64_t *end)

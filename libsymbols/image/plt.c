@@ -22,6 +22,7 @@ struct plt {
 	struct pd_map targets;		/* address of a word -> name of its symbol */
 	struct pd_arena *names;
 	struct ps_symtab *t;
+	uint64_t left;			/* bytes of sections that may still be read */
 	uint64_t got;			/* to which i386 entries are relative */
 };
 
@@ -167,7 +168,7 @@ static size_t decode_aarch64(const struct plt *p, struct pd_bytes code, uint64_t
 
 static bool add_entry(struct plt *p, uint64_t start, uint64_t size, const char *target)
 {
-	const size_t n = strnlen(target, UINT16_MAX);
+	const size_t n = strnlen(target, PS_NAME_READ);
 	struct ps_symbol s = { .start = start,
 			       .end = start + size,
 			       .source = PS_FROM_PLT,
@@ -188,6 +189,15 @@ static bool add_entry(struct plt *p, uint64_t start, uint64_t size, const char *
 static bool is_short(struct pd_bytes code, size_t n)
 {
 	return n == 6 && code.size >= 8 && code.data[6] == 0x66 && code.data[7] == 0x90;
+}
+
+/* Sections do not overlap: all of them have no more bytes than the file. */
+static bool is_read(struct plt *p, const struct ps_section *s)
+{
+	if (s->header.sh_size > p->left)
+		return false;
+	p->left -= s->header.sh_size;
+	return true;
 }
 
 static void read_entries(struct plt *p, const struct ps_section *s, uint64_t step)
@@ -239,7 +249,8 @@ static bool has_plt(const struct ps_elf *e)
 
 void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *t)
 {
-	struct plt p = { .e = e, .targets.budget = e->budget, .names = names, .t = t };
+	struct plt p = { .e = e, .targets.budget = e->budget, .names = names, .t = t,
+			 .left = e->bytes.size };
 	const struct ps_section *got;
 
 	if ((e->header.e_machine != EM_X86_64 && e->header.e_machine != EM_386 &&
@@ -250,11 +261,11 @@ void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *
 	got = got ? got : ps_elf_section_named(e, ".got");
 	p.got = got ? got->addr : 0;
 	for (size_t i = 1; i < e->nr_sections; i++)
-		if (e->sections[i].header.sh_type == SHT_RELA ||
-		    e->sections[i].header.sh_type == SHT_REL)
+		if ((e->sections[i].header.sh_type == SHT_RELA ||
+		     e->sections[i].header.sh_type == SHT_REL) && is_read(&p, &e->sections[i]))
 			read_relocations(&p, &e->sections[i]);
 	for (size_t i = 1; i < e->nr_sections; i++)
-		if (is_plt(&e->sections[i]))
+		if (is_plt(&e->sections[i]) && is_read(&p, &e->sections[i]))
 			read_section(&p, &e->sections[i]);
 	pd_map_free(&p.targets);
 }

@@ -6,6 +6,9 @@
 
 #include "base/buf.h"
 
+/* Bytes of a name that are read: one more than ps_demangle() takes. */
+enum { PS_NAME_READ = 16385 };
+
 /* In the order in which they are preferred where two name the same address equally well. */
 enum ps_source {
 	PS_FROM_SYMTAB,

@@ -7,9 +7,9 @@ static const char *make_readable(struct ps_session *s, struct pd_bytes name)
 {
 	char buf[PS_NAME_MAX];
 	const size_t n = ps_demangle(name, buf, sizeof(buf));
+	const struct pd_bytes readable = { (const uint8_t *)buf, n };
 
-	return n ? pd_arena_text(&s->arena, buf, n)
-		 : pd_arena_text(&s->arena, name.data, name.size);
+	return ps_session_text(s, n ? readable : name, PS_FUNCTION_MAX);
 }
 
 /* Names stay as long as the files, or the bundle. */
@@ -23,7 +23,7 @@ const struct pd_function *ps_session_name(struct ps_session *s, struct pd_bytes 
 	f = pd_arena_alloc(&s->arena, sizeof(*f));
 	if (!f)
 		return NULL;
-	f->linkage_name = pd_arena_text(&s->arena, name.data, name.size);
+	f->linkage_name = ps_session_text(s, name, PS_FUNCTION_MAX);
 	f->symbol = make_readable(s, name);
 	if (!f->linkage_name || !f->symbol || pd_map_add(&s->named, key, f) < 0)
 		return NULL;
@@ -70,7 +70,18 @@ static enum pd_why why_unnamed(const struct ps_loaded *l)
 
 static struct pd_bytes bytes_of(const char *text)
 {
-	return (struct pd_bytes){ (const uint8_t *)text, text ? strlen(text) : 0 };
+	return (struct pd_bytes){ (const uint8_t *)text, text ? strnlen(text, PS_NAME_READ) : 0 };
+}
+
+bool ps_session_is_short(const struct pd_function *functions, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n && size <= PS_CHAIN_TEXT; i++) {
+		size += functions[i].symbol ? strlen(functions[i].symbol) : 0;
+		size += functions[i].file ? strlen(functions[i].file) : 0;
+	}
+	return size <= PS_CHAIN_TEXT;
 }
 
 /* The symbol table names the outermost function: it is what other tools show, clones included. The
@@ -101,6 +112,10 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 	}
 	if (!functions)
 		return;
+	if (!ps_session_is_short(functions, n)) {
+		functions += n - 1;
+		n = 1;
+	}
 	out->functions = functions;
 	out->nr_functions = nr;
 	out->start = symbol->start;

@@ -136,13 +136,16 @@ static struct pd_function *make_chain(struct ps_session *s, const struct ps_bund
 	return chain;
 }
 
+/* In place of the functions at an address that have too much text. */
+static const struct pd_function too_long;
+
 /* Adds inlined functions and the line. Those of the kernel are asked for again and again. */
 static void add_places(struct ps_session *s, const struct ps_bundle_image *image, size_t at,
 		       struct ps_known *out)
 {
 	const uint64_t key = (uintptr_t)&image->hits[at];
 	const size_t n = count_functions(image, ps_bundle_number(image->inlined, at));
-	struct pd_function *chain = pd_map_find(&s->given_chains, key);
+	const struct pd_function *chain = pd_map_find(&s->given_chains, key);
 
 	if (n == 1 && !ps_bundle_number(image->lines, at))
 		return;
@@ -150,8 +153,12 @@ static void add_places(struct ps_session *s, const struct ps_bundle_image *image
 		chain = make_chain(s, image, at, n, out->functions);
 		if (!chain)
 			return;
-		pd_map_add(&s->given_chains, key, chain);
+		if (!ps_session_is_short(chain, n))
+			chain = &too_long;
+		pd_map_add(&s->given_chains, key, (void *)(uintptr_t)chain);
 	}
+	if (chain == &too_long)
+		return;
 	out->functions = chain;
 	out->nr_functions = n;
 }

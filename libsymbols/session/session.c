@@ -179,7 +179,7 @@ static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
 {
 	const char *name = pd_history_image(s->options.history, l->image)->path;
 	const struct ps_symbol symbol = { .start = l->start, .name = name,
-					  .name_size = (uint32_t)strlen(name) };
+					  .name_size = (uint32_t)strnlen(name, PS_NAME_READ) };
 	const struct ps_bpf_line *line;
 	const char *file;
 

@@ -104,6 +104,8 @@ struct ps_process_code {
 };
 
 #define PS_CHAIN_MAX 128		/* functions at an address; the outermost are left out */
+#define PS_CHAIN_TEXT 65536		/* bytes of their names and paths, or only the outermost
+					 * is there */
 
 /* The functions at an address. */
 struct ps_known {
@@ -280,6 +282,11 @@ bool ps_session_module_function(struct ps_session *s, struct ps_loaded *l,
 /* Returns the function of a mangled name. Functions are kept by the addresses of their names. NULL
  * without memory. */
 const struct pd_function *ps_session_name(struct ps_session *s, struct pd_bytes name);
+/* Returns a copy of fewer than `max` bytes: of a longer text the beginning, and "...". NULL without
+ * memory. */
+const char *ps_session_text(struct ps_session *s, struct pd_bytes text, size_t max);
+/* Returns whether the functions at an address have no more text than PS_CHAIN_TEXT. */
+bool ps_session_is_short(const struct pd_function *functions, size_t n);
 /* Sets *out to one function. */
 void ps_session_symbol(struct ps_session *s, const struct ps_symbol *symbol, struct ps_known *out);
 

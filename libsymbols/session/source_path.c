@@ -27,18 +27,31 @@ static const char *replace_beginning(struct ps_session *s, const char *path,
 	return out;
 }
 
+/* Returns NULL without memory. */
+static const char *make_path(struct ps_session *s, struct pd_bytes path,
+			     const struct ps_prefix *prefix)
+{
+	const char *out = (const char *)path.data;
+
+	if (path.size >= PS_SOURCE_PATH_MAX)
+		out = ps_session_text(s, path, PS_SOURCE_PATH_MAX);
+	return out && prefix ? replace_beginning(s, out, prefix) : out;
+}
+
 const char *ps_session_source_path(struct ps_session *s, const char *path)
 {
 	const struct ps_prefix *prefix = path ? find_prefix(s, path) : NULL;
+	const struct pd_bytes read = { (const uint8_t *)path,
+				       path ? strnlen(path, PS_SOURCE_PATH_MAX) : 0 };
 	const uint64_t key = (uintptr_t)path;
 	const char *out;
 
-	if (!prefix)
+	if (!prefix && read.size < PS_SOURCE_PATH_MAX)
 		return path;
 	out = pd_map_find(&s->source_paths, key);
 	if (out)
 		return out;
-	out = replace_beginning(s, path, prefix);
+	out = make_path(s, read, prefix);
 	if (out)
 		pd_map_add(&s->source_paths, key, (void *)(uintptr_t)out);
 	return out;

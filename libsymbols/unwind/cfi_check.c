@@ -6,6 +6,8 @@
 #include "image/fde.h"
 #include "unwind/cfi_section.h"
 
+#define AUGMENTATION 16		/* bytes of the text, its NUL included */
+
 /* --- numbers --- */
 
 /* Reads a LEB128 of at most 64 bits, signed ones as their bits. */
@@ -151,6 +153,22 @@ static int read_entry(const struct ps_cfi_section *s, uint64_t offset, Dwarf_Off
 	return dwarf_next_cfi(s->ident, &data, s->kind == PS_EH_FRAME, offset, next, out);
 }
 
+/* Returns whether the entry's augmentation is no longer than those that compilers write, "zPLRSB".
+ * A CIE is read again for each of its FDEs. */
+static bool is_short(const struct ps_cfi_section *s, uint64_t offset)
+{
+	struct pd_cursor c = pd_cursor(s->bytes, ps_cfi_swap(s));
+	uint64_t length;
+	size_t left;
+
+	if (offset > s->bytes.size || !pd_take(&c, (size_t)offset) ||
+	    !pd_take_number(&c, 4, &length) ||
+	    !pd_take(&c, length == UINT32_MAX ? 8 + 8 + 1 : 4 + 1))	/* its id and version */
+		return false;
+	left = pd_left(&c);
+	return left && memchr(c.at, 0, left < AUGMENTATION ? left : AUGMENTATION);
+}
+
 /* Properties that a CIE gives to its FDEs. */
 struct cie {
 	uint8_t encoding;	/* of addresses */
@@ -187,7 +205,8 @@ static bool check_cie(const struct ps_cfi_section *s, uint64_t offset, struct ci
 	Dwarf_Off next;
 
 	*out = (struct cie){ .encoding = DW_EH_PE_absptr };
-	if (read_entry(s, offset, &next, &entry) || !dwarf_cfi_cie_p(&entry))
+	if (!is_short(s, offset) || read_entry(s, offset, &next, &entry) ||
+	    !dwarf_cfi_cie_p(&entry))
 		return false;
 	out->sized = entry.cie.augmentation[0] == 'z';
 	if (out->sized && !read_augmentation(s, &entry.cie, out))

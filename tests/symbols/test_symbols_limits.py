@@ -10,8 +10,10 @@ import pytest
 
 from conftest import TOOLS
 from perfdata.container import File
-from test_symbols import BASE, EVENT, hit, mapped, symbol
+from test_symbols import BASE, EVENT, build_id, hit, mapped, reason, symbol
+from test_symbols import symbols as symbols_fixture
 
+symbols = symbols_fixture       # a fixture
 ZEROS = 200 << 20
 SOURCE = "int work(int x) { return x * x; }\nint main(int argc, char **argv) { (void)argv; " \
          "return work(argc); }\n"
@@ -89,3 +91,34 @@ def test_sections_that_hold_no_names_are_not_expanded(command, plain, tmp_path):
     path = recording(app, tmp_path)
     status, out, _, mib = run(TOOLS / command[0], *command[1:], "--memory", "16M", path)
     assert status == 0 and "work" in out and mib < ZEROS >> 20
+
+
+@pytest.mark.sanitize
+def test_long_names_are_cut(symbols, tmp_path):
+    names = {b"n" * 8191: "n" * 8191, b"n" * 8192: "n" * 8188 + "...",
+             b"n" * 8187 + "é".encode() * 9: "n" * 8187 + "..."}
+    path = tmp_path / "long"
+    lines = [f'void f{i}(void) {{}} __asm__(".globl {name.decode()}\\n.set {name.decode()}, f{i}");'
+             for i, name in enumerate(names)]
+    path.with_suffix(".c").write_text("\n".join([*lines, "int main(void) { return 0; }"]))
+    subprocess.run(["gcc", "-Wl,--build-id", "-o", path, path.with_suffix(".c")], check=True)
+    table = subprocess.run(["nm", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    starts = [int(re.search(rf"^(\w+) T f{i}$", table, re.M)[1], 16) for i in range(len(names))]
+    subprocess.run(["strip", *(f"-Nf{i}" for i in range(len(names))), path], check=True)
+    frames = symbols.frames([mapped(path), *(hit(BASE + start) for start in starts)])
+    assert [frame["symbol"] for frame, in frames] == list(names.values())
+
+
+@pytest.mark.parametrize("count, word", [(1170, "work"), (1171, "BAD_FILE")])
+def test_no_more_program_headers_than_the_kernel_loads(count, word, plain, symbols, tmp_path):
+    data = bytearray(plain.read_bytes())
+    at, = struct.unpack_from("<Q", data, 32)
+    old, = struct.unpack_from("<H", data, 56)
+    table = data[at:at + 56 * old]
+    struct.pack_into("<Q", data, 32, len(data))
+    struct.pack_into("<H", data, 56, count)
+    app = tmp_path / "app"
+    app.write_bytes(data + table + table[:56] * (count - old))
+    records = [mapped(plain, build_id(plain), name=str(app)),
+               hit(BASE + symbol(plain, "work")[0])]
+    assert reason(symbols, records) == word

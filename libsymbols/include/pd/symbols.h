@@ -121,6 +121,11 @@ PS_API const char *ps_match_name(enum ps_match match);
  * no heap memory that outlives the call. Safe in any thread. */
 PS_API size_t ps_demangle(struct pd_bytes name, char *buf, size_t size);
 
+/* Names of functions, and paths of source files, that sessions return have fewer bytes: of longer
+ * ones the beginning is kept, and "..." stands for the rest. No compiler is known to need as many.
+ * (A callchain has eight bytes for an address.) */
+enum { PS_FUNCTION_MAX = 8192, PS_SOURCE_PATH_MAX = 4096 };
+
 /* --- a recording --- */
 
 /* Names for the addresses of one recording. Files are opened on first need. */
