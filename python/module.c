@@ -130,6 +130,7 @@ static PyObject *source_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 	if (!s)
 		return PyErr_NoMemory();
 	*s = (struct pdpy_source){ .users = 1, .fd = -1, .memory = memory, .is_strict = strict };
+	pthread_mutex_init(&s->lock, NULL);
 	o = read_filter(&s->filter, of, time) || open_input(s, fd, path, bytes) ? NULL :
 		(struct object *)PyType_GenericNew(type, NULL, NULL);
 	if (o) {
@@ -190,19 +191,33 @@ static struct pdpy_source *learned(PyObject *self)
 	return NULL;
 }
 
+/* Appends errors to a list. Returns 0 or -1. */
+static int append_errors(PyObject *list, const struct pdpy_errors *errors)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < errors->count; i++) {
+		PyObject *error = pdpy_error(&errors->items[i].e, errors->items[i].text);
+
+		ret = error ? PyList_Append(list, error) : -1;
+		Py_XDECREF(error);
+	}
+	return ret;
+}
+
 static PyObject *source_errors(PyObject *self, PyObject *ignored)
 {
 	struct pdpy_source *s = learned(self);
 	PyObject *list = s ? PyList_New(0) : NULL;
+	struct pdpy_errors payloads;
 
 	(void)ignored;
-	for (size_t i = 0; list && i < s->nr_errors; i++) {
-		PyObject *error = pdpy_error(&s->errors[i].e, s->errors[i].text);
-
-		if (!error || PyList_Append(list, error))
-			Py_CLEAR(list);
-		Py_XDECREF(error);
-	}
+	if (!list)
+		return NULL;
+	payloads = pdpy_source_payloads(s);
+	if (append_errors(list, &s->errors) || append_errors(list, &payloads))
+		Py_CLEAR(list);
+	free(payloads.items);
 	return list;
 }
 
@@ -493,9 +508,20 @@ static PyObject *find_type(PyObject *module, PyObject *name)
 	Py_RETURN_NONE;
 }
 
+static PyObject *match_event(PyObject *module, PyObject *args)
+{
+	const char *glob, *name;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "ss", &glob, &name))
+		return NULL;
+	return PyBool_FromLong(pd_event_name_matches(glob, name));
+}
+
 static PyMethodDef module_methods[] = {
 	{ "tables", list_tables, METH_NOARGS, "The tables and their columns." },
 	{ "groups", list_groups, METH_NOARGS, "The groups of columns." },
+	{ "event_matches", match_event, METH_VARARGS, "Whether a pattern matches an event." },
 	{ "record_type", find_type, METH_O, "The number of a record type, or None." },
 	{ NULL }
 };

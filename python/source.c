@@ -36,7 +36,9 @@ void pdpy_source_release(struct pdpy_source *s)
 		close(s->fd);
 	free_filter(&s->filter);
 	pd_history_free(s->history);
-	free(s->errors);
+	free(s->errors.items);
+	free(s->payloads.items);
+	pthread_mutex_destroy(&s->lock);
 	free(s->path);
 	free(s);
 }
@@ -93,22 +95,56 @@ static struct pdpy_reader open_reader(const struct pdpy_source *s, struct pd_rea
 
 /* --- learning --- */
 
+static void add_reported(struct pdpy_errors *to, const struct pd_error *e)
+{
+	struct pdpy_reported *more;
+
+	if (to->count == PDPY_MOST_ERRORS)
+		return;
+	if ((to->count & (to->count - 1)) == 0) {
+		more = realloc(to->items, (to->count ? 2 * to->count : 1) * sizeof(*more));
+		if (!more)
+			return;
+		to->items = more;
+	}
+	to->items[to->count].e = *e;
+	pd_error_text(e, to->items[to->count].text, sizeof(to->items->text));
+	to->count++;
+}
+
 static void keep_error(void *ctx, const struct pd_error *e)
 {
 	struct pdpy_source *s = ctx;
-	struct pdpy_reported *more;
 
-	if (s->nr_errors == PDPY_MOST_ERRORS)
-		return;
-	if ((s->nr_errors & (s->nr_errors - 1)) == 0) {
-		more = realloc(s->errors, (s->nr_errors ? 2 * s->nr_errors : 1) * sizeof(*more));
-		if (!more)
-			return;
-		s->errors = more;
+	add_reported(&s->errors, e);
+}
+
+/* Keeps an error of a payload. Each pass that reads payloads finds it again. */
+static void keep_payload_error(struct pdpy_source *s, const struct pd_error *e)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (i < s->payloads.count && s->payloads.items[i].e.offset != e->offset)
+		i++;
+	if (i == s->payloads.count)
+		add_reported(&s->payloads, e);
+	pthread_mutex_unlock(&s->lock);
+}
+
+struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s)
+{
+	struct pdpy_errors copy = { NULL, 0 };
+
+	pthread_mutex_lock(&s->lock);
+	if (s->payloads.count)
+		copy.items = malloc(s->payloads.count * sizeof(*copy.items));
+	if (copy.items) {
+		copy.count = s->payloads.count;
+		memcpy(copy.items, s->payloads.items, copy.count * sizeof(*copy.items));
 	}
-	s->errors[s->nr_errors].e = *e;
-	pd_error_text(e, s->errors[s->nr_errors].text, sizeof(s->errors->text));
-	s->nr_errors++;
+	pthread_mutex_unlock(&s->lock);
+	return copy;
 }
 
 /* Returns 0, or -1 and *e if a strict reader met damage. */
@@ -145,7 +181,7 @@ int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e)
 
 	if (s->history)
 		return 0;
-	s->nr_errors = 0;
+	s->errors.count = 0;
 	in = open_reader(s, (struct pd_reader_options){ .on_error = keep_error, .ctx = s }, e);
 	if (in.reader)
 		s->history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = s->memory), e);
@@ -165,6 +201,8 @@ static void add_error(void *ctx, const struct pd_error *e)
 {
 	struct pdpy_pass *p = ctx;
 
+	if (pc_error_is_of_payload(e))
+		keep_payload_error(p->source, e);
 	if (p->columns)
 		pc_add_error(p->columns, e);
 	if (p->sink)

@@ -6,6 +6,7 @@
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -17,6 +18,11 @@ enum { PDPY_MOST_ERRORS = 10000 };
 struct pdpy_reported {
 	struct pd_error e;
 	char text[512];
+};
+
+struct pdpy_errors {
+	struct pdpy_reported *items;
+	size_t count;
 };
 
 /* Conditions for the records. */
@@ -41,8 +47,9 @@ struct pdpy_source {
 	bool is_strict;
 	struct pdpy_filter filter;
 	struct pd_history *history;	/* NULL: not learned */
-	struct pdpy_reported *errors;	/* of the pass that learned */
-	size_t nr_errors;
+	struct pdpy_errors errors;	/* of the pass that learned */
+	struct pdpy_errors payloads;	/* of payloads, which other passes read; each once */
+	pthread_mutex_t lock;		/* of `payloads` */
 };
 
 /* A reader, and the descriptor that it has for itself: passes in other threads move theirs. */
@@ -68,6 +75,9 @@ void pdpy_source_release(struct pdpy_source *s);
 /* Learns the history and the errors, once. Returns 0, or -1 and *e: not readable, or damaged and
  * strict. Must be called without other calls on the source. */
 int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e);
+
+/* Returns a copy of the errors of payloads, as far as there is memory; the caller frees the items. */
+struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s);
 
 /* Output of a pass; both NULL: records. */
 struct pdpy_use {

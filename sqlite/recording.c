@@ -153,15 +153,30 @@ void pq_recording_free(struct pq_recording *r)
 
 /* Objects that a stream owns. */
 struct pass {
+	struct pq_recording *recording;
+	struct pd_error payload;	/* the first error of a payload, or PD_OK */
 	struct pd_reader *reader;
 	struct pd_filter *filter;
 	struct pc_columns *columns;
 };
 
+/* Reports what the first pass did not find. Once: each query would report it again. */
+static void report_payload(const struct pass *p)
+{
+	struct pq_recording *r = p->recording;
+
+	if (p->payload.code == PD_OK || r->reported_payload)
+		return;
+	r->reported_payload = true;
+	report_error(r, &p->payload);
+}
+
+/* For the caller's thread. */
 static void free_pass(void *ctx)
 {
 	struct pass *p = ctx;
 
+	report_payload(p);
 	pc_free(p->columns);
 	pd_reader_free(p->reader);
 	pd_filter_free(p->filter);
@@ -172,6 +187,8 @@ static void add_error(void *ctx, const struct pd_error *e)
 {
 	struct pass *p = ctx;
 
+	if (p->payload.code == PD_OK && pc_error_is_of_payload(e))
+		p->payload = *e;
 	pc_add_error(p->columns, e);
 }
 
@@ -205,6 +222,7 @@ int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
 	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 	if (!p)
 		return -1;
+	p->recording = r;
 	p->filter = scan->filter ? pd_filter_new(scan->filter) : NULL;
 	if (p->filter)
 		pd_filter_set_history(p->filter, r->history);

@@ -15,7 +15,8 @@ enum { PQ_BASE_SHIFT = 32 };
 
 /* Watches the reading of a recording. Each function may be NULL. */
 struct pq_watch {
-	/* For each error, once; notes included. */
+	/* For each error, once; notes included. Of payloads, which only some queries read, for the
+	 * first one that a query finds. */
 	void (*on_error)(void *ctx, const char *name, const struct pd_error *e);
 	/* bytes: read in this pass; total: of the recording, 0: unknown */
 	void (*on_progress)(void *ctx, uint64_t bytes, uint64_t total);
@@ -46,6 +47,7 @@ struct pq_recording {
 	size_t nr_parts;		/* that are read at once, for the progress */
 	uint64_t records;		/* number of all, of which samples are a part */
 	uint64_t errors;		/* parts that are damaged; notes do not count */
+	bool reported_payload;		/* the first damage that a query found in payloads */
 	size_t number;			/* in its database */
 	sqlite3_int64 base;		/* of its numbers */
 	const struct pd_namer *namer;	/* the caller's; NULL: the table symbols is empty */
@@ -78,7 +80,7 @@ struct pq_scan {
 };
 
 /* Opens a pass. Its stream may be read by another thread; only one from the start shows its
- * progress. Returns 0, or -1 and *e. */
+ * progress. The caller's thread must release it. Returns 0, or -1 and *e. */
 int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
 		      struct ArrowArrayStream *out, struct pd_error *e);
 

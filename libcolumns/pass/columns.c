@@ -45,6 +45,34 @@ static uint32_t choose_fields(const struct pc_columns *c)
 	return fields;
 }
 
+/* Returns a bit for each column that is always there and can lack a value that does not fit. */
+static uint64_t columns_that_count(const struct pc_table *t)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (t->columns[i].type == PC_INT64 && !t->columns[i].group)
+			found |= 1ull << i;
+	return found;
+}
+
+/* Makes the batches of tables that nobody reads, for the errors of `errors`, which are those of all
+ * tables. */
+static int init_counts(struct pc_columns *c)
+{
+	for (size_t i = 0; i < PC_NR_TABLES; i++) {
+		const struct pc_table *t = pc_table_at(i);
+		const struct pc_selection some = { 0, columns_that_count(t) };
+
+		if (c->batches[i].table || !some.columns || i == PC_FRAMES)
+			continue;
+		if (pc_batch_init(&c->batches[i], t, some, &c->budget))
+			return -1;
+		c->batches[i].is_for_counts = true;
+	}
+	return 0;
+}
+
 static int init_batches(struct pc_columns *c)
 {
 	const uint64_t tables = c->o.tables ? c->o.tables : UINT64_MAX;
@@ -56,6 +84,8 @@ static int init_batches(struct pc_columns *c)
 		if (tables >> i & 1 &&
 		    pc_batch_init(&c->batches[i], pc_table_at(i), c->selection, &c->budget))
 			return -1;
+	if (pc_wants(c, PC_ERRORS) && init_counts(c))
+		return -1;
 	c->has_trees = pc_wants(c, PC_SAMPLES) && pc_wants_trees(&c->batches[PC_SAMPLES]);
 	c->needs_records = pc_needs_records(&c->batches[PC_SAMPLES]);
 	c->wants_tasks = wants_any(c, PC_SAMPLES_COMM, PC_SAMPLES_MACHINE_PID);
@@ -65,6 +95,9 @@ static int init_batches(struct pc_columns *c)
 	c->numbers_frames = pc_wants(c, PC_STACKS) || pc_wants(c, PC_FRAMES) ||
 			    pc_wants(c, PC_SYMBOLS) ||
 			    wants_any(c, PC_SAMPLES_FRAME, PC_SAMPLES_STACK);
+	c->checks_raw = c->o.with & PC_GROUP_TRACEPOINTS &&
+			!wants_any(c, PC_SAMPLES_FIELDS, PC_SAMPLES_FIELDS) &&
+			(pc_wants(c, PC_ERRORS) || pc_wants(c, PC_FILES));
 	c->fields = choose_fields(c);
 	return 0;
 }
@@ -130,6 +163,12 @@ void pc_free(struct pc_columns *c)
 
 /* --- errors --- */
 
+/* Returns NULL for a name that is not known. */
+static const char *name_or_null(const char *name)
+{
+	return name && *name ? name : NULL;
+}
+
 void pc_add_error(struct pc_columns *c, const struct pd_error *e)
 {
 	static const char *const severities[] = { "", "note", "damaged", "fatal" };
@@ -145,13 +184,18 @@ void pc_add_error(struct pc_columns *c, const struct pd_error *e)
 	pc_set_count(b, PC_ERRORS_OFFSET, e->offset);
 	pc_set_text(b, PC_ERRORS_CODE, pd_code_name(e->code));
 	pc_set_text(b, PC_ERRORS_SEVERITY, severities[e->severity & 3]);
-	pc_set_text(b, PC_ERRORS_RECORD, e->record);
-	pc_set_text(b, PC_ERRORS_FIELD, e->field);
+	pc_set_text(b, PC_ERRORS_RECORD, name_or_null(e->record));
+	pc_set_text(b, PC_ERRORS_FIELD, name_or_null(e->field));
 	pc_set_count(b, PC_ERRORS_WANT, e->want);
 	pc_set_count(b, PC_ERRORS_HAVE, e->have);
 	pc_set_count(b, PC_ERRORS_SKIPPED, e->skipped);
 	pc_set_text(b, PC_ERRORS_MESSAGE, pd_error_text(e, text, sizeof(text)));
 	pc_finish_row(c, b);
+}
+
+bool pc_error_is_of_payload(const struct pd_error *e)
+{
+	return e->field && strcmp(e->field, "raw.tracepoint") == 0;
 }
 
 /* --- steps --- */
@@ -191,22 +235,32 @@ static bool are_inner(struct pc_columns *c)
 	return at.inner;
 }
 
-/* Values that had no place in their columns, as one error. */
-static void add_out_of_range(struct pc_columns *c)
+/* Adds an error for a column, n values of which had no place in it. */
+static void add_unfit_values(struct pc_columns *c, const struct pc_table *t, size_t column,
+			     uint64_t n)
 {
-	struct pc_batch *b;
-	uint64_t n = 0;
+	struct pc_batch *b = pc_start_row(c, PC_ERRORS);
 
-	for (size_t i = 0; i < PC_NR_TABLES; i++)
-		n += c->batches[i].out_of_range;
-	b = n ? pc_start_row(c, PC_ERRORS) : NULL;
 	if (!b)
 		return;
 	pc_set_text(b, PC_ERRORS_CODE, "OUT_OF_RANGE");
 	pc_set_text(b, PC_ERRORS_SEVERITY, "note");
+	pc_set_text(b, PC_ERRORS_RECORD, t->name);
+	pc_set_text(b, PC_ERRORS_FIELD, t->columns[column].name);
 	pc_set_count(b, PC_ERRORS_HAVE, n);
 	pc_set_text(b, PC_ERRORS_MESSAGE, "numbers that no int64 can hold are NULL");
 	pc_finish_row(c, b);
+}
+
+static void add_out_of_range(struct pc_columns *c)
+{
+	for (size_t i = 0; i < PC_NR_TABLES; i++) {
+		const struct pc_batch *b = &c->batches[i];
+
+		for (size_t k = 0; b->table && k < b->table->nr_columns; k++)
+			if (b->out_of_range[k])
+				add_unfit_values(c, b->table, k, b->out_of_range[k]);
+	}
 }
 
 static enum pc_step end_pass(struct pc_columns *c)

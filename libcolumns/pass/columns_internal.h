@@ -61,6 +61,7 @@ struct pc_columns {
 	bool has_trees;		/* pc_wants_trees() */
 	bool needs_records;	/* pc_needs_records() */
 	bool wants_tasks, wants_rest, wants_period, numbers_frames;	/* of samples */
+	bool checks_raw;	/* of samples whose fields are not read, for `errors` and `files` */
 	uint32_t fields;	/* enum pd_fields_bit */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;

@@ -47,6 +47,10 @@ void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 	pc_batch_end(b);
 	if (pc_batch_failed(b))
 		c->refused = -1;
+	if (b->is_for_counts) {
+		pc_batch_clear(b);
+		return;
+	}
 	if (!c->flush || c->refused)
 		return;
 	c->refused = c->flush(c->ctx, b);

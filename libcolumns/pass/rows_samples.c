@@ -241,6 +241,8 @@ void pc_add_sample(struct pc_columns *c, struct pd_fields *f)
 	if (!pc_keeps(c, f))
 		return;
 	complete_period(c, f);
+	if (c->checks_raw && f->has & PD_HAS_RAW)
+		pd_reader_check_raw(c->reader, f);
 	if (c->open && !can_join_samples(c, c->open, f))
 		pc_end_samples(c);
 	if (!c->open)

@@ -71,7 +71,8 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_se
 	*b = (struct pc_batch){ .table = table, .budget = budget };
 	b->arrays = pd_budget_alloc(budget, table->nr_columns * sizeof(*b->arrays));
 	b->fields = pd_budget_alloc(budget, table->nr_columns * sizeof(*b->fields));
-	if (!b->arrays || !b->fields)
+	b->out_of_range = pd_budget_alloc(budget, table->nr_columns * sizeof(*b->out_of_range));
+	if (!b->arrays || !b->fields || !b->out_of_range)
 		return -1;
 	for (size_t i = 0; i < table->nr_columns; i++) {
 		struct pc_array *a = &b->arrays[i];
@@ -117,8 +118,11 @@ void pc_batch_free(struct pc_batch *b)
 		return;
 	pd_budget_free(b->budget, b->arrays, b->table->nr_columns * sizeof(*b->arrays));
 	pd_budget_free(b->budget, b->fields, b->table->nr_columns * sizeof(*b->fields));
+	pd_budget_free(b->budget, b->out_of_range,
+		       b->table->nr_columns * sizeof(*b->out_of_range));
 	b->arrays = NULL;
 	b->fields = NULL;
+	b->out_of_range = NULL;
 }
 
 /* Returns the bytes of a row that has no value. */
@@ -374,7 +378,7 @@ void pc_append_counts(struct pc_batch *b, unsigned int column, const uint64_t *c
 	for (size_t i = 0; i < n; i++)
 		if (counts[i] > INT64_MAX) {
 			remove_value(&b->arrays[column], i, n);
-			b->out_of_range++;
+			b->out_of_range[column]++;
 		}
 }
 

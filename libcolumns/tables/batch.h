@@ -34,7 +34,8 @@ struct pc_batch {
 	size_t rows;
 	bool failed;			/* without memory; sticky */
 	struct pd_budget *budget;
-	uint64_t out_of_range;		/* values that do not fit their column, of all batches */
+	uint64_t *out_of_range;		/* of each column, values that do not fit, of all batches */
+	bool is_for_counts;		/* rows are only made for `out_of_range` */
 };
 
 /* Which columns of a table are made. */
@@ -113,7 +114,7 @@ static inline void pc_set_count(struct pc_batch *b, unsigned int column, uint64_
 	if (value <= INT64_MAX)
 		pc_set_int(b, column, (int64_t)value);
 	else
-		b->out_of_range += b->arrays[column].is_on;
+		b->out_of_range[column] += b->arrays[column].is_on;
 }
 
 void pc_set_double(struct pc_batch *b, unsigned int column, double value);

@@ -279,10 +279,12 @@ static const struct pc_column errors[] = {
 	[PC_ERRORS_OFFSET] = NULLABLE("offset", PC_INT64, "place in the input"),
 	[PC_ERRORS_CODE] = REQUIRED("code", PC_TEXT, "TRUNCATED, GARBAGE, ..."),
 	[PC_ERRORS_SEVERITY] = REQUIRED("severity", PC_TEXT, "note, damaged or fatal"),
-	[PC_ERRORS_RECORD] = NULLABLE("record", PC_TEXT, "type of the record, or the section"),
-	[PC_ERRORS_FIELD] = NULLABLE("field", PC_TEXT, "name of the field"),
+	[PC_ERRORS_RECORD] = NULLABLE("record", PC_TEXT, "type of the record, or the section; of "
+				      "OUT_OF_RANGE, the table"),
+	[PC_ERRORS_FIELD] = NULLABLE("field", PC_TEXT, "name of the field, or column"),
 	[PC_ERRORS_WANT] = NULLABLE("want", PC_INT64, "bytes that the field needs"),
-	[PC_ERRORS_HAVE] = NULLABLE("have", PC_INT64, "bytes that were left"),
+	[PC_ERRORS_HAVE] = NULLABLE("have", PC_INT64, "bytes that were left; of OUT_OF_RANGE, how "
+				    "many values are NULL"),
 	[PC_ERRORS_SKIPPED] = NULLABLE("skipped", PC_INT64, "bytes that are in no record"),
 	[PC_ERRORS_MESSAGE] = REQUIRED("message", PC_TEXT, "one line of English"),
 };

@@ -172,21 +172,11 @@ static int begin_document(void *state, struct pd_reader *r)
 	return j->w.failed;
 }
 
-/* Returns the error for raw data that are too short for their format. That is only known once the
- * record is written, so the error follows it. */
-static struct pd_error missing_fields_error(uint64_t offset, uint64_t want, uint64_t have,
-					    const char *file)
-{
-	return (struct pd_error){
-		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED,
-		.record_type = PD_RECORD_SAMPLE, .record = "SAMPLE", .field = "raw.tracepoint",
-		.offset = offset, .file = file, .want = want, .have = have };
-}
-
+/* That raw data are too short is only known once the record is written: the error follows it. */
 void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have,
 			    const char *file)
 {
-	const struct pd_error e = missing_fields_error(offset, want, have, file);
+	const struct pd_error e = pd_tp_shortage(offset, want, have, file);
 
 	pd_reader_report(j->reader, &e);
 }
@@ -195,7 +185,7 @@ void pd_json_write_missing(struct pd_json *j, const struct pd_record *r)
 {
 	const uint64_t want = r->attr->tracepoint->min_size;
 	const struct pd_error e =
-		missing_fields_error(r->frame.offset, want, j->raw_data.size, r->file);
+		pd_tp_shortage(r->frame.offset, want, j->raw_data.size, r->file);
 
 	open_line(j, "error");
 	pd_json_error(j, &e);

@@ -1,6 +1,8 @@
 /* tracepoint.c - tracepoint formats by id, and the fields of raw data. */
 #include "tracepoint/tracepoint.h"
 
+#include "pd/types.h"
+
 /* A digital search tree: at depth d the d-th lowest bit of the id selects the branch. No path is
  * longer than the bits of an id, whatever ids the input has, and no node is ever moved. */
 struct node {
@@ -176,4 +178,12 @@ size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const stru
 		    void *ctx)
 {
 	return pd_tp_decode_from(e, 0, raw, pd_tp_allowance(raw), v, ctx);
+}
+
+struct pd_error pd_tp_shortage(uint64_t offset, uint64_t want, uint64_t have, const char *file)
+{
+	return (struct pd_error){
+		.code = PD_E_TRUNCATED, .severity = PD_DAMAGED,
+		.record_type = PD_RECORD_SAMPLE, .record = "SAMPLE", .field = "raw.tracepoint",
+		.offset = offset, .file = file, .want = want, .have = have };
 }

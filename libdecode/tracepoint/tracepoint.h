@@ -111,6 +111,10 @@ struct pd_tp_visitor {
 size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v,
 		    void *ctx);
 
+/* Returns the error of a sample whose raw data, `have` bytes, lack fields of a format that needs at
+ * least `want`. */
+struct pd_error pd_tp_shortage(uint64_t offset, uint64_t want, uint64_t have, const char *file);
+
 /* Parts of pd_tp_decode(). Returns the limit for all spans; each uses its bytes and one more. */
 static inline uint64_t pd_tp_allowance(struct pd_bytes raw)
 {

@@ -11,6 +11,7 @@ and none of them is needed. Damage does not raise: see Recording.errors, and str
 import json as _json
 import os as _os
 import stat as _stat
+import warnings as _warnings
 
 from operator import index as _index
 
@@ -96,14 +97,17 @@ def _ns(value, default):
         if value.endswith(unit) and number.replace(".", "", 1).isdecimal():
             whole, _, rest = number.partition(".")
             return _number(int(whole or 0) * ns + int((rest + "0" * 9)[:9]) * ns // 10**9)
-    raise ValueError(f"{value!r} is no time: give ns, or a text such as '12.5s'")
+    raise ValueError(f"{value!r} is no time: give ns as an int, or a text with a unit, '12.5s'")
 
 
 def _span(time):
     if time is None:
         return None
     first, last = time
-    return _ns(first, 0), _ns(last, _MOST)
+    first, last = _ns(first, 0), _ns(last, _MOST)
+    if first > last:
+        raise ValueError(f"time={time!r} ends before it begins")
+    return first, last
 
 
 def _groups(names):
@@ -284,14 +288,24 @@ def _is_buffer(source):
         return False
 
 
+def _warn_of_events(recording, patterns):
+    names = [one["name"] for one in recording.events] if patterns else []
+    for pattern in patterns:
+        if not any(_perfdata.event_matches(pattern, name) for name in names):
+            _warnings.warn(f"no event matches {pattern!r}: there are {', '.join(names) or 'none'}",
+                           stacklevel=3)
+
+
 def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=None, time=None,
          columns=None, chains="stacks", strict=False, memory=0):
     """Opens a recording: a path, bytes (or a memoryview, an mmap), or a file object.
 
     The filters are those of pdecode: numbers, range() objects or lists of them; names and patterns;
-    time=(from, to), in ns or texts such as "12.5s", None: open. `columns` are those of samples,
-    chains="inline" adds their callchain. With strict=True damage raises an Error. `memory` limits
-    what a recording can make the library allocate, in bytes (0: 256 MiB)."""
+    time=(from, to), in ns or texts such as "12.5s", None: open. Texts need their unit; shares ("10%")
+    are pdecode's only. An event that matches none in the recording gives no rows, and a warning.
+    `columns` are those of samples, chains="inline" adds their callchain. With strict=True damage
+    raises an Error. `memory` limits what a recording can make the library allocate, in bytes (0:
+    256 MiB)."""
     if chains not in ("stacks", "inline"):
         raise ValueError("chains is 'stacks' or 'inline'")
     arguments = (_number(memory), bool(strict), _types(types), _ranges(pid), _ranges(tid),
@@ -311,5 +325,8 @@ def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=N
     # a path that is no UTF-8 is shown as pdecode shows it
     path = _os.fsencode(path).decode(errors="replace") if path is not None else None
     recording = Recording(opened, path, columns, chains)
+    if columns is not None:
+        recording.table("samples")  # raises if there is no such column
     recording._lines("file")        # raises if it is no recording
+    _warn_of_events(recording, _texts(event))
     return recording

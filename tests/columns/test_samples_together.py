@@ -65,5 +65,5 @@ def test_rows_are_those_of_the_samples(case, jobs, run_pdecode, tmp_path):
         assert [offsets[one] for one in lists.get(row["stack"], [])] == (
             [0x1000 + i, 0x9000] if event == 1 else [])
     unfit = sum(one[2:3] == (UNFIT,) for one in CASES[case])
-    assert [row["have"] for row in tables["errors"] if row["code"] == "OUT_OF_RANGE"] == (
-        [unfit + 1] if unfit else [])   # one of them is files.last_time
+    assert [(row["record"], row["field"], row["have"]) for row in tables["errors"]] == (
+        [("files", "last_time", 1), ("samples", "time", unfit)] if unfit else [])

@@ -14,6 +14,7 @@ import pytest
 from arrow_reader import read_arrow
 from conftest import FIXTURES, ROOT, SANITIZER_REPORT, TIMEOUT, TOOLS, fixture_files
 from installed import KEEP_FLAGS, is_sanitized, make
+from payloads import short_payload
 
 PERF = FIXTURES / "perf"
 CHAINS = PERF / "02-callgraph-fp.data"
@@ -277,12 +278,45 @@ except Exception as e:
     assert errors and strict == "Error" and 0 < samples < 66
 
 
+def test_damage_of_payloads_is_known_when_they_are_read(python, tmp_path):
+    before, after, again, strict = python("""
+f = perfdata.open(sys.argv[1])
+rows_of(f.table("samples"))
+say([e.field for e in f.errors])
+rows_of(f.table("samples", groups="tracepoints"))
+say([e.field for e in f.errors])
+say([rows_of(f.table("files", groups="tracepoints"))["status"], len(f.errors)])
+try:
+    rows_of(perfdata.open(sys.argv[1], strict=True).table("samples", groups="tracepoints"))
+except Exception as e:
+    say(str(e))
+""", short_payload(tmp_path / "short.data"))
+    assert (before, after, again) == ([], ["raw.tracepoint"], [["damaged"], 1])
+    assert "raw.tracepoint" in strict
+
+
+def test_events_that_do_not_exist_are_warned_of(python):
+    found = python("""
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for event in ("nosuch", ["cpu-clock*", "cycles*"]):
+        perfdata.open(sys.argv[1], event=event)
+say([str(one.message) for one in caught])
+""", CHAINS)[0]
+    assert [text.partition(":")[0] for text in found] == ["no event matches 'nosuch'",
+                                                          "no event matches 'cycles*'"]
+
+
 @pytest.mark.parametrize("code, error", [
     ("perfdata.open(sys.argv[1]).table('nothing')", "ValueError: no table 'nothing'"),
     ("perfdata.open(sys.argv[1]).table('samples', ['x'])", "ValueError: samples has no column 'x'"),
     ("perfdata.open(sys.argv[1]).table('samples', groups='x')", "ValueError: no group 'x'"),
     ("perfdata.open(sys.argv[1], types='x')", "ValueError: no record type 'x'"),
     ("perfdata.open(sys.argv[1], time=('x', None))", "ValueError: 'x' is no time"),
+    ("perfdata.open(sys.argv[1], time=(5, 1))", "ValueError: time=(5, 1) ends before it begins"),
+    ("perfdata.open(sys.argv[1], time=('10%', '20%'))", "ValueError: '10%' is no time"),
+    ("perfdata.open(sys.argv[1], columns=['nope'])", "ValueError: samples has no column 'nope'"),
     ("perfdata.open(sys.argv[1], chains='x')", "ValueError: chains is"),
     ("perfdata.open(b'')", "Error: "),
     ("f = perfdata.open(sys.argv[1]); f.close(); f.stats()", "ValueError: the recording is closed"),

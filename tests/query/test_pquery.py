@@ -14,9 +14,14 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, ROOT, TIMEOUT, TOOLS
+from arrow_reader import read_arrow
 from known_recording import build_program, recorded
 from parquet_reader import read_parquet
+from perfdata.attr import Attr
 from perfdata.catalog import catalog
+from perfdata.container import File
+from perfdata.sample import sample
+from payloads import short_payload
 
 PERF = FIXTURES / "perf"
 CHAINS = PERF / "02-callgraph-fp.data"
@@ -291,6 +296,21 @@ def test_empty_results_and_several_statements():
     assert query("select 1 a; -- comment\n select 2 b;;", CHAINS) == [[{"a": 1}], [{"b": 2}]]
 
 
+def test_keys_are_different():
+    found = run("-f", "json", "select 1 x, 2 x, 3 'x:1', 4 x", CHAINS).stdout
+    assert found == b'[\n{"x": 1, "x:1": 2, "x:1:1": 3, "x:2": 4}\n]\n'
+
+
+def test_names_in_double_quotes_are_columns():
+    assert rows('select sum("period") > 0 from "samples"', CHAINS) == [(1,)]
+    done = run('select sum("perid") from samples', CHAINS)
+    assert done.returncode == 2 and b"no such column: " in done.stderr
+
+
+def test_sql_that_begins_with_a_comment():
+    assert rows("/* hi */ select 1", CHAINS) == [(1,)]
+
+
 def test_long_tables_are_whole():
     sql = ("with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) "
            "select i, hex(randomblob(200)) from n")
@@ -424,6 +444,55 @@ def test_hostile_files(seed, tmp_path, run_pdecode):
         assert documents(done.stdout.decode())[0][0]["n"] == lines.stdout.count(b'"type":"SAMPLE"')
 
 
+# --- damage of what only some queries read -------------------------------------------------------
+
+@pytest.mark.parametrize("sql, is_reported", [
+    ("select fields from samples limit 1", True), ("select * from errors", True),
+    ("select status from files", True), ("select count(*) from samples", False),
+    ("select fields, count(*) from samples group by fields", True),
+    ("select status from files; select fields from samples; select * from errors", True),
+])
+def test_damage_of_a_payload_is_reported_once_by_who_reads_it(sql, is_reported, tmp_path):
+    done = run(sql, short_payload(tmp_path / "short.data"))
+    assert done.returncode == is_reported and done.stdout
+    assert done.stderr.count(b"raw.tracepoint") == is_reported
+
+
+def test_damage_of_a_payload_is_in_the_tables(tmp_path, run_pdecode):
+    path = short_payload(tmp_path / "short.data")
+    assert rows("select status, errors from files", path, status=(1,)) == [("damaged", 1)]
+    found = rows("select code, record, field from errors", path, status=(1,))
+    assert found == [("TRUNCATED", "SAMPLE", "raw.tracepoint")]
+    for table in ("files", "errors", "samples"):
+        for options, status in (([], 0), (["--with", "tracepoints"], 1)):
+            done = run_pdecode(["-f", "arrow", "--table", table, *options, path])
+            assert done.returncode == status, table
+            if table == "files":
+                assert read_arrow(done.stdout)[0]["status"] == [["ok", "damaged"][status]]
+
+
+def test_columns_whose_numbers_do_not_fit_are_named(tmp_path, run_pdecode):
+    attr = Attr(type=1, sample_period=1, sample_type="IP|TID|TIME", flags=("sample_id_all",))
+    path = tmp_path / "large.data"
+    path.write_bytes(File(attrs=[(attr, [1])], records=[
+        sample(attr, 2, ip=1, pid=7, tid=7, time=2**63 + i) for i in range(3)]).build("<"))
+    want = [("files", "first_time", 1), ("files", "last_time", 1), ("samples", "time", 3)]
+    sql = "select record, field, have from errors where code = 'OUT_OF_RANGE'"
+    assert rows(sql, path) == want
+    table = read_arrow(run_pdecode(["-f", "arrow", "--table", "errors", path]).stdout)[0]
+    assert list(zip(*(table[name] for name in ("record", "field", "have")))) == want
+    assert run_pdecode(["-f", "parquet", "-o", tmp_path / "t", path]).returncode == 0
+    assert read_parquet((tmp_path / "t" / "errors.parquet").read_bytes())[0] == table
+
+
+def test_what_is_not_known_of_an_error_is_null(tmp_path):
+    cut = tmp_path / "cut.data"
+    cut.write_bytes(CHAINS.read_bytes()[:-100])
+    found = rows("select record, field from errors", cut, status=(1,))
+    assert found and all("" not in row for row in found)
+    assert None in [field for _, field in found]
+
+
 # --- the prompt -----------------------------------------------------------------------------------
 
 def test_prompt():
@@ -494,6 +563,17 @@ def test_a_prompt_at_a_terminal(tmp_path):
     text = seen.decode().replace("\r", "")
     assert "SQL ends with a semicolon; .help lists the commands\npquery> " in text
     assert "no such column: missing" in text and "\n66\n" in text
+
+
+def test_empty_lines_and_comments_begin_no_statement(tmp_path):
+    for before in (b"\n", b"  \n;\n", b"-- a comment; \n", b"/* one\nmore */ -- and\n"):
+        done = run(CHAINS, input=before + b"quit\nselect missing;\n")
+        assert done.returncode == 0 and not done.stderr, before
+        done = run("-f", "csv", CHAINS, input=before + b".tables\nselect 1;\n")
+        assert done.returncode == 0 and done.stdout.endswith(b"\n1\n1\n"), before
+    for begun in (b"/* one\nquit\n*/ select 2;\n", b"select -- quit\n2;\n"):
+        done = run("-f", "csv", CHAINS, input=begun)
+        assert done.returncode == 0 and done.stdout == b"2\n2\n", begun
 
 
 def test_ctrl_c_at_a_prompt():

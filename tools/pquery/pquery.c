@@ -27,6 +27,9 @@ static enum cli_exit open_database(struct run *run)
 	}
 	sqlite3_randomness(sizeof(random), &random);
 	sqlite3_db_config(run->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* "a column that does not exist" is no text */
+	sqlite3_db_config(run->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(run->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	return CLI_OK;
 }
 

@@ -9,11 +9,16 @@
 
 #include "pquery/pquery_prompt.h"
 
+static bool is_like_path(const char *operand)
+{
+	return operand[0] == '.' || (operand[0] == '/' && operand[1] != '*');
+}
+
 /* A name of a file that is missing should not be taken for SQL, nor SQL for a file. */
 static bool is_sql(const char *operand)
 {
 	return prompt_is_command(operand) ||
-	       (strpbrk(operand, " \t\n") && !strchr("/.", operand[0]) &&
+	       (strpbrk(operand, " \t\n") && !is_like_path(operand) &&
 		access(operand, F_OK) != 0);
 }
 

@@ -176,6 +176,24 @@ static bool is_blank(const char *text)
 	return !text[strspn(text, " \t\r\n;")];
 }
 
+/* Returns the first byte that is in no comment, and no blank. A comment that has no end yet is part
+ * of a statement. */
+static const char *skip_comments(const char *text)
+{
+	for (;;) {
+		const char *end;
+
+		text += strspn(text, " \t\r\n;");
+		if (strncmp(text, "--", 2) == 0)
+			end = strchr(text, '\n');
+		else
+			end = strncmp(text, "/*", 2) == 0 ? strstr(text + 2, "*/") : NULL;
+		if (!end)
+			return text;
+		text = end + (*end == '*' ? 2 : 1);
+	}
+}
+
 static enum cli_exit append_line(const struct prompt *p, struct input_text *t, const char *line)
 {
 	const size_t n = strlen(line);
@@ -191,14 +209,19 @@ static enum cli_exit append_line(const struct prompt *p, struct input_text *t, c
 	return CLI_OK;
 }
 
+static void drop_text(struct input_text *t)
+{
+	t->size = 0;
+	t->text[0] = '\0';
+}
+
 static enum cli_exit run_text(const struct prompt *p, struct input_text *t)
 {
 	enum cli_exit status;
 
 	sigint_clear();
-	status = is_blank(t->text) ? CLI_OK : p->run(p->ctx, t->text);
-	t->size = 0;
-	t->text[0] = '\0';
+	status = p->run(p->ctx, t->text);
+	drop_text(t);
 	return status;
 }
 
@@ -228,7 +251,9 @@ static enum cli_exit take_line(const struct prompt *p, struct input_text *t, con
 	if (command)
 		return prompt_command(p, command);
 	status = append_line(p, t, line);
-	if (status != CLI_OK || !sqlite3_complete(t->text))
+	if (status == CLI_OK && !*skip_comments(t->text))
+		drop_text(t);
+	if (status != CLI_OK || !t->size || !sqlite3_complete(t->text))
 		return status;
 	return run_text(p, t);
 }
@@ -290,7 +315,7 @@ enum cli_exit prompt_read(const struct prompt *p)
 	if (is_terminal)
 		print(p, "\n");
 	/* the last statement of a script needs no semicolon */
-	if (status == CLI_OK && t.size && !is_blank(t.text))
+	if (status == CLI_OK && t.size)
 		status = p->run(p->ctx, t.text);
 	free(line);
 	free(t.text);

@@ -304,14 +304,54 @@ static void put_json_value(struct rows *r, int column)
 	}
 }
 
+static bool has_key(char *const *keys, int n, const char *key)
+{
+	while (n--)
+		if (strcmp(keys[n], key) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the key of a column, which no column before it has: frame, frame:1. NULL without
+ * memory. */
+static char *make_key(struct rows *r, int column)
+{
+	const char *name = sqlite3_column_name(r->statement, column);
+	char *key = strdup(name);
+
+	for (int i = 1; key && has_key(r->keys, column, key); i++) {
+		free(key);
+		if (asprintf(&key, "%s:%d", name, i) < 0)
+			key = NULL;
+	}
+	return key;
+}
+
+static void free_keys(struct rows *r)
+{
+	for (int i = 0; r->keys && i < r->columns; i++)
+		free(r->keys[i]);
+	free(r->keys);
+	r->keys = NULL;
+}
+
+/* Returns 0, or -1 without memory. */
+static int make_keys(struct rows *r)
+{
+	int made = 0;
+
+	r->keys = calloc((size_t)r->columns + 1, sizeof(*r->keys));
+	while (r->keys && made < r->columns && (r->keys[made] = make_key(r, made)))
+		made++;
+	return r->keys && made == r->columns ? 0 : -1;
+}
+
 static int add_json(struct rows *r)
 {
 	put_text(r, r->count > 1 ? ",\n" : "\n");
 	for (int i = 0; i < r->columns; i++) {
-		const char *name = sqlite3_column_name(r->statement, i);
-
 		put_text(r, i ? ", " : "{");
-		put_json_text(r, name, strlen(name));
+		put_json_text(r, r->keys[i], strlen(r->keys[i]));
 		put_text(r, ": ");
 		put_json_value(r, i);
 	}
@@ -342,7 +382,7 @@ int rows_begin(struct rows *r, sqlite3_stmt *statement)
 	r->texts = NULL;
 	r->widths = calloc((size_t)r->columns + 1, sizeof(*r->widths));
 	r->are_numbers = calloc((size_t)r->columns + 1, sizeof(*r->are_numbers));
-	r->failed = !r->widths || !r->are_numbers;
+	r->failed = !r->widths || !r->are_numbers || (r->format == ROWS_JSON && make_keys(r));
 	for (int i = 0; i < r->columns && !r->failed; i++)
 		r->are_numbers[i] = true;
 	return r->failed ? -1 : 0;
@@ -372,6 +412,7 @@ int rows_end(struct rows *r, bool is_whole)
 	free(r->texts);
 	free(r->widths);
 	free(r->are_numbers);
+	free_keys(r);
 	r->widths = NULL;
 	return r->failed || r->out->error ? -1 : 0;
 }

@@ -27,6 +27,7 @@ struct rows {
 	size_t nr_texts, capacity, bytes;
 	size_t *widths;
 	bool *are_numbers;
+	char **keys;		/* ROWS_JSON: a different one for each column */
 	bool failed;		/* without memory */
 };
 

@@ -154,6 +154,11 @@ PC_API void pc_free(struct pc_columns *c);
  * pd_reader_options.on_error. */
 PC_API void pc_add_error(struct pc_columns *c, const struct pd_error *e);
 
+/* Returns whether an error is of a payload: only a pass finds it that makes the column `fields`, or
+ * with its group (PC_GROUP_TRACEPOINTS) the tables `errors` or `files`. Every pass reports all other
+ * errors. Safe in any thread. */
+PC_API bool pc_error_is_of_payload(const struct pd_error *e);
+
 /* The functions below read all records of `r`. They return 0 and set *e to PD_OK, or to the error
  * after which reading could not continue: the tables are whole, up to there. Else they return what
  * an output's function returned, or -1 and *e: PD_E_LIMIT, PD_E_ARGUMENT. One of them may be
