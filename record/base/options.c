@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "exclude-perf", settings, exclude_self,
 		 "no tracepoint samples of precord itself; the records of running processes are "
 		 "then written before the start"),
-	CLI_FLAG(0, "group", settings, group, "put all events in one group"),
+	CLI_SWITCH(0, "group", settings, group, "put all events in one group"),
 	CLI_STRING('F', "freq", "HZ|max", settings, freq, "samples per second (default 4000)"),
 	CLI_NUMBER('c', "count", "N", settings, period, "take a sample every N events"),
 	CLI_FLAG(0, "strict-freq", settings, strict_freq,
@@ -56,9 +56,12 @@ static const struct cli_option options[] = {
 		   "obey enable, disable, evlist, snapshot, stop, ping; answer ack or error"),
 
 	CLI_GROUP("Fields of samples"),
-	CLI_FLAG('g', "callchain", settings, callgraph, "call chains, by frame pointers"),
+	/* perf has no such long name: its --call is --call-graph. */
+	CLI_SWITCH_EXACT('g', "callchain", settings, callgraph, "call chains, by frame pointers"),
 	CLI_STRING(0, "call-graph", "fp|dwarf[,SIZE]|lbr", settings, callgraph_mode,
 		   "call chains by frame pointers, stack copies or branch records"),
+	CLI_FLAG(0, "no-call-graph", settings, no_callgraph,
+		 "no call chains, whatever other options say"),
 	CLI_STRING(0, "max-stack", "N", settings, max_stack,
 		   "maximum number of frames in a call chain"),
 	CLI_FLAG(0, "kernel-callchains", settings, kernel_callchains,

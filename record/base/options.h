@@ -23,7 +23,8 @@ struct settings {
 	const char *cpus, *uid;
 	bool all_cpus, per_thread, inherit, inherit_thread, exit_with_parent;
 	/* fields of samples */
-	bool callgraph, data, phys_data, data_page_size, code_page_size, weight, raw, branch_any;
+	bool callgraph, no_callgraph;
+	bool data, phys_data, data_page_size, code_page_size, weight, raw, branch_any;
 	bool transaction, timestamp, period_field, sample_cpu, identifier, running_time;
 	bool kernel_callchains, user_callchains, all_user, all_kernel, stat;
 	const char *callgraph_mode, *user_regs, *intr_regs, *aux_sample, *max_stack;

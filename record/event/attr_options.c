@@ -101,6 +101,8 @@ static int read_callchain(struct attr_options *a, const struct logger *log)
 		return log_error(log, CLI_USAGE,
 				 "'--call-graph' must be fp, dwarf[,SIZE up to 65528] or lbr, "
 				 "not '%s'", o->callgraph_mode);
+	if (o->no_callgraph)
+		a->callchain = CALLCHAIN_NONE;
 	if (!o->max_stack)
 		return 0;
 	if (!parse_number(o->max_stack, &frames) || frames > UINT16_MAX)

@@ -167,7 +167,18 @@ def test_completion(shell, check, run_pdecode, tmp_path):
     subprocess.run([*check, script], check=True)
 
 
+@pytest.mark.parametrize("short, whole", [
+    ("--blo=omit", "--blobs=omit"), ("--pret", "--pretty"), ("--form=jsonl", "--format=jsonl"),
+    ("--vers", "--version"), ("--comp=bash", "--completion=bash")])
+def test_a_beginning_of_one_name(short, whole, run_pdecode):
+    assert run_pdecode([whole, PLAIN]).stdout == run_pdecode([short, PLAIN]).stdout != b""
+
+
 @pytest.mark.parametrize("args, says", [
+    (["--ver"], "'--ver' is ambiguous: --verbose, --version"),
+    (["--blo"], "'--blobs' needs a value (hex|omit|full)"),
+    (["--verbosely"], "unknown option '--verbosely'; did you mean '--verbose'?"),
+    (["--=x"], "unknown option '--'"),
     (["--bolbs", "hex"], "unknown option '--bolbs'; did you mean '--blobs'?"),
     (["-q"], "unknown option '-q'"),
     (["--format", "xml"], "'--format' must be one of json|jsonl|stats|arrow|parquet, not 'xml'"),

@@ -1,6 +1,7 @@
 """precord --print-attr: the attribute that each option and each spelling of an event gives; no
 event is opened."""
 import os
+import subprocess
 
 import pytest
 
@@ -431,6 +432,28 @@ def test_wrong_attributes_are_named(run_precord, options, said):
     assert said in done.stderr.decode() and len(done.stderr.splitlines()) <= 2
 
 
+@pytest.mark.parametrize("options, meant", [
+    (["--call=dwarf"], ["--call-graph=dwarf"]), (["--call", "fp"], ["-g"]),
+    (["--callchain"], ["-g"]), (["-g", "--no-callchain"], []), (["-g", "--no-call-graph"], []),
+    (["--call-graph=dwarf", "--no-call"], []), (["--group", "--no-group"], []),
+    (["--no-inh"], ["-i"]), (["--sample-c"], ["--sample-cpu"]),
+])
+def test_names_as_in_perf(run_precord, options, meant):
+    """Long ones may be cut where one name begins so; --call is --call-graph there."""
+    def attrs(*options):
+        done = run_precord("--print-attr", "-e", "cycles", "-e", "faults", *options,
+                           stdout=subprocess.PIPE)
+        return done.returncode, done.stdout
+    assert attrs(*options) == attrs(*meant) and attrs(*options)[0] == 0
+
+
+def test_an_ambiguous_beginning(run_precord):
+    done = run_precord("--sample", "--print-attr")
+    assert done.returncode == 2 and (b"'--sample' is ambiguous: --samples, --sample-cpu, "
+                                     b"--sample-identifier\n") in done.stderr
+    assert b"--no-samples, --no-all-cpus" in run_precord("--no-", "--print-attr").stderr
+
+
 @pytest.mark.parametrize("option", ["--pfm-events=x",
                                     "--debuginfod", "--vmlinux=x", "--clang-path=x",
                                     "--clang-opt=x"])
@@ -445,6 +468,5 @@ def test_dry_run_opens_nothing(run_precord, tmp_path):
 
 
 def test_registers_are_listed(run_precord):
-    import subprocess
     listed = run_precord("--user-regs=?", stdout=subprocess.PIPE)
     assert listed.returncode == 0 and len(listed.stdout.split()) > 10

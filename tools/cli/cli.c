@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli_find.h"
 #include "cli/cli_print.h"
 
 struct parser {
@@ -270,36 +271,6 @@ static void read_value(struct parser *p, struct given *g)
 	g->value = p->argv[p->at++];
 }
 
-static bool same_name(const char *name, const char *given, size_t length)
-{
-	return strlen(name) == length && memcmp(name, given, length) == 0;
-}
-
-/* Returns whether the name is the option's other form, "no-NAME" for "NAME" or the reverse. */
-static bool is_negation(const struct cli_option *o, const char *given, size_t length)
-{
-	if (o->kind != CLI_KIND_SWITCH)
-		return false;
-	if (strncmp(o->name, "no-", 3) == 0)
-		return same_name(o->name + 3, given, length);
-	return length > 3 && memcmp(given, "no-", 3) == 0 &&
-	       same_name(o->name, given + 3, length - 3);
-}
-
-static bool find_name(const struct cli_option *o, struct given *g, const char *name, size_t length)
-{
-	for (; o->kind != CLI_KIND_END; o++) {
-		if (!o->name)
-			continue;
-		g->negated = is_negation(o, name, length);
-		if (g->negated || same_name(o->name, name, length)) {
-			g->option = o;
-			return true;
-		}
-	}
-	return false;
-}
-
 static const struct cli_option *find_letter(const struct cli_option *o, char letter)
 {
 	for (; o->kind != CLI_KIND_END; o++)
@@ -308,36 +279,16 @@ static const struct cli_option *find_letter(const struct cli_option *o, char let
 	return NULL;
 }
 
-static _Noreturn void refuse_unknown(const struct parser *p, const char *spelled, const char *name,
-				     size_t length)
-{
-	const bool is_negated = length > 3 && memcmp(name, "no-", 3) == 0;
-	const struct cli_option *near = cli_nearest(p->tool, name, length);
-	const char *no = "";
-
-	if (!near && is_negated) {
-		near = cli_nearest(p->tool, name + 3, length - 3);
-		near = near && near->kind == CLI_KIND_SWITCH ? near : NULL;
-		no = "no-";
-	}
-	if (near)
-		exit(cli_usage(p->tool, "unknown option '%s'; did you mean '--%s%s'?", spelled, no,
-			       near->name));
-	exit(cli_usage(p->tool, "unknown option '%s'", spelled));
-}
-
 static void parse_long(struct parser *p, const char *arg)
 {
 	const char *name = arg + 2;
 	size_t length = strcspn(name, "=");
-	struct given g = { 0 };
+	const struct cli_match found = cli_find_long(p->tool, name, length);
+	struct given g = { .option = found.option, .negated = found.form == CLI_NEGATED };
 
-	snprintf(g.spelled, sizeof(g.spelled), "--%.*s", (int)(length < 70 ? length : 70), name);
+	cli_long_name(&found, g.spelled, sizeof(g.spelled));
 	if (name[length])
 		g.value = name + length + 1;
-	if (!find_name(p->tool->options, &g, name, length) &&
-	    !find_name(cli_builtin, &g, name, length))
-		refuse_unknown(p, g.spelled, name, length);
 	if (g.value && g.option->kind != CLI_KIND_OPTIONAL &&
 	    g.option->kind != CLI_KIND_REFUSED && !cli_takes_value(g.option))
 		exit(cli_usage(p->tool, "'%s' takes no value", g.spelled));

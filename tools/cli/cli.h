@@ -65,6 +65,7 @@ struct cli_option {
 	const char *const *choices;
 	const char *bare;	/* OPTIONAL: the value when it is omitted; NUMBER, CHOICE: the same,
 				 * NULL if it can't be, "" if the field stays as it is then */
+	bool exact;		/* its long name can't be abbreviated */
 };
 
 #define CLI_MEMBER(S, f) (((struct S *)0)->f)
@@ -86,6 +87,10 @@ struct cli_option {
  * "no-name" clears the field, and --name sets it. */
 #define CLI_SWITCH(c, n, S, f, text) \
 	{ .kind = CLI_KIND_SWITCH, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
+/* The same, but abbreviations of its name mean another option. */
+#define CLI_SWITCH_EXACT(c, n, S, f, text) \
+	{ .kind = CLI_KIND_SWITCH, .letter = c, .name = n, .help = text, .exact = true, \
+	  CLI_AT(S, f, bool) }
 /* const char *: unchanged when the option is absent. */
 #define CLI_STRING(c, n, v, S, f, text) \
 	{ .kind = CLI_KIND_STRING, .letter = c, .name = n, .value = v, .help = text, \
@@ -167,7 +172,7 @@ struct cli_tool {
 
 /* Stores the options of argv in *settings, which holds the defaults. Returns the operands, ended by
  * NULL, in argv, which is rearranged.  --help and the like print and exit; bad usage prints a line
- * and a hint and exits with CLI_USAGE.
+ * and a hint and exits with CLI_USAGE.  A long name may be cut where only one option begins so.
  *
  * Must be called before any file is opened: it replaces a closed descriptor 0, 1 or 2 by one on
  * which reading (0) or writing (1) fails, so that no file of the tool can get that number. */
