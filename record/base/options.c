@@ -152,7 +152,9 @@ static const struct cli_option options[] = {
 		   "pipe (default perf.data)"),
 	CLI_OPTIONAL('z', "compression-level", "LEVEL", settings, compress, "1",
 		     "compress with zstd, 1 to 22"),
-	CLI_STRING(0, "max-size", "SIZE", settings, max_size, "stop when the file has this size"),
+	CLI_STRING(0, "max-size", "SIZE", settings, max_size,
+		   "stop when the file has this size; the records that are in the buffers then, "
+		   "those of running processes, and the features at the end come on top"),
 	CLI_OPTIONAL(0, "switch-output", "signal|SIZE|TIME", settings, switch_output, "signal",
 		     "begin a new file at SIGUSR2, or after SIZE (10M: MiB) or TIME (30s, 5m: "
 		     "minutes)"),
