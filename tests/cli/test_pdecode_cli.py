@@ -892,7 +892,8 @@ def test_strict_and_a_damaged_header(run_pdecode, tmp_path):
 
 def test_most_threads_and_the_defaults_of_numbers(run_pdecode):
     out = " ".join(run_pdecode(["--help"]).stdout.decode().split())
-    assert "at most 16 (default and 0: one per CPU)" in out and "(default and 0: 256M)" in out
+    assert "at most 16 (default and 0: one per CPU)" in out
+    assert "(default and 0: 256M, and 1G of those files)" in out
     plain = run_pdecode([PLAIN])
     for args in (["-j", "0"], ["--memory", "0"], ["-j", "99"], ["-v", "-j", "16"]):
         done = run_pdecode([*args, PLAIN])
