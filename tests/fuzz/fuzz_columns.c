@@ -61,7 +61,8 @@ static void add_record(struct totals *t, const struct pd_record *r)
 	t->bytes += pd_record_bytes(r).size;
 	if (pd_record_type(r) != PD_RECORD_SAMPLE)
 		return;
-	pd_record_get_number(r, "period", &period);
+	if (!pd_record_get_number(r, "period", &period) && pd_record_attr(r))
+		period = pd_attr_fixed_period(pd_record_attr(r));
 	t->samples++;
 	t->period += period <= INT64_MAX ? period : 0;	/* else NULL */
 }
