@@ -266,7 +266,7 @@ static const char *help_of(const struct pp_profile *p, const struct pp_named *f)
 			"always uses it";
 	case PD_WHY_JIT_NO_MAP:
 		return "its compiler wrote no map; node --perf-basic-prof, java "
-		       "-XX:+DumpPerfMapAtExit";
+		       "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit";
 	case PD_WHY_KPTR_RESTRICT:
 		return "kernel addresses are hidden; record as root, or after sysctl "
 		       "kernel.kptr_restrict=0";

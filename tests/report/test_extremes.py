@@ -140,13 +140,14 @@ def long_name(tmp_path_factory):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("form", FORMS)
 def test_a_name_of_a_million_bytes(form, long_name):
+    """It is cut, so that samples of it can't multiply it."""
     out = preport("-f", form, long_name, symbols=())
     if form in ("firefox", "pprof"):
         out = gzip.decompress(out)
     if form == "svg":
         assert len(out) < 3 << 20
     elif form != "flamegraph":
-        assert out.count(b"o" * (1 << 20)) >= 1
+        assert 8000 < max(map(len, re.findall(b"o+", out))) < 8192
     if form == "folded":
-        (weight,) = [weight for key, weight in folded(out).items() if len(key[-1]) > 1 << 20]
+        (weight,) = [weight for key, weight in folded(out).items() if len(key[-1]) > 8000]
         assert weight == 5

@@ -58,15 +58,16 @@ static const char *help_of(unsigned int why, bool has_build_id)
 		[PD_WHY_NO_SYMBOL] = "; install its debug package, or give its debug file with "
 			"--debug-dir",
 		[PD_WHY_JIT_NO_MAP] = "; let the program write /tmp/perf-PID.map: node "
-			"--perf-basic-prof, java -XX:+DumpPerfMapAtExit",
+			"--perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions "
+			"-XX:+DumpPerfMapAtExit",
 		[PD_WHY_NO_KERNEL] = "; give the recorded kernel's --vmlinux, or a copy of its "
 			"/proc/kallsyms with --kallsyms",
 		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
 	};
 
 	if (why == PD_WHY_MISMATCH && !has_build_id)
-		return "; nothing tells which build was recorded: record build ids, as "
-		       "precord does, or use this one with --unverified=always";
+		return "; nothing tells which build was recorded: record build ids with precord "
+		       "--buildid-mmap, or use this one with --unverified=always";
 	return why < SYMBOL_REASONS && help[why] ? help[why] : "";
 }
 
@@ -113,12 +114,12 @@ bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool
 	const struct symbol_totals *t = &n->totals;
 
 	if (t->cut)
-		cli_error(tool, "%s: %llu of %llu copied stacks are cut; copy more with precord "
-			  "--call-graph dwarf,16384", input, (unsigned long long)t->cut,
+		cli_error(tool, "%s: %llu of %llu copied stacks are cut; copy more, up to "
+			  "precord --call-graph dwarf,65528", input, (unsigned long long)t->cut,
 			  (unsigned long long)t->stacks);
 	if (t->foreign)
-		cli_error(tool, "%s: %llu of %llu copied stacks are of a machine whose stacks are "
-			  "not unwound; use precord --call-graph fp there", input,
+		cli_error(tool, "%s: %llu of %llu copied stacks are of a machine that is not "
+			  "known, or not supported; use precord --call-graph fp there", input,
 			  (unsigned long long)t->foreign, (unsigned long long)t->stacks);
 	return report_frames(t, tool, input);
 }
