@@ -150,7 +150,7 @@ def test_ends(machine):
         ("NO_CFI", [(F, False), (0x9000, True)]),
         ("BOTTOM", USUAL[:1])]
     done = m.run(["--symbols", m.path])
-    assert b"1 of 4 copied stacks are cut; copy more with precord --call-graph" in done.stderr
+    assert b"1 of 4 copied stacks are cut; copy more, up to precord --call-graph" in done.stderr
     ends = json.loads(done.stdout)["summary"]["frames"]["stack_ends"]
     assert ends == {"BOTTOM": 1, "NO_CFI": 1, "NO_MAP": 1, "STACK_CUT": 1}
 
