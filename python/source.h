@@ -76,7 +76,8 @@ void pdpy_source_release(struct pdpy_source *s);
  * strict. Must be called without other calls on the source. */
 int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e);
 
-/* Returns a copy of the errors of payloads, as far as there is memory; the caller frees the items. */
+/* Returns a copy of the errors of payloads, as far as there is memory; the caller frees the
+ * items. */
 struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s);
 
 /* Output of a pass; both NULL: records. */

@@ -15,8 +15,8 @@ enum { PQ_BASE_SHIFT = 32 };
 
 /* Watches the reading of a recording. Each function may be NULL. */
 struct pq_watch {
-	/* For each error, once; notes included. Of payloads, which only some queries read, for the
-	 * first one that a query finds. */
+	/* For each error, once; notes included. Only some queries read payloads: for the first
+	 * error of these that a query finds. */
 	void (*on_error)(void *ctx, const char *name, const struct pd_error *e);
 	/* bytes: read in this pass; total: of the recording, 0: unknown */
 	void (*on_progress)(void *ctx, uint64_t bytes, uint64_t total);

@@ -1,5 +1,6 @@
 /* json_tracepoint.c - writes a tracepoint's fields as JSON: the recording has their layout. */
 #include "json/json.h"
+#include "pd/fields.h"
 
 static void write_key(struct pd_json *j, const struct pd_tp_field *f)
 {
@@ -192,4 +193,18 @@ void pd_json_tracepoint(struct pd_json *j, const struct pd_tp_event *e)
 	if (e->syscall)
 		write_syscall(j, e);
 	pd_jsonw_char(&j->w, '}');
+}
+
+/* Here, because it reports what JSON does. */
+bool pd_reader_check_raw(struct pd_reader *r, const struct pd_fields *sample)
+{
+	static const struct pd_tp_visitor nothing = { .number = NULL };
+	const struct pd_attr *a = r && sample && sample->has & PD_HAS_RAW ? sample->attr : NULL;
+	struct pd_error e;
+
+	if (!a || !a->tracepoint || !pd_tp_decode(a->tracepoint, sample->raw, &nothing, NULL))
+		return true;
+	e = pd_tp_shortage(sample->offset, a->tracepoint->min_size, sample->raw.size, NULL);
+	pd_reader_report(r, &e);
+	return false;
 }

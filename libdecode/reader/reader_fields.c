@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "reader/reader_internal.h"
-#include "tracepoint/tracepoint.h"
 
 #define ALONE UINT32_MAX	/* pd_fields.place of an item that came by pd_reader_next() */
 
@@ -249,17 +248,4 @@ const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fi
 	if (item->place < r->batch.count)
 		pd_batch_record(&r->batch, &r->batch.records[item->place], &r->session, &r->record);
 	return &r->record;
-}
-
-bool pd_reader_check_raw(struct pd_reader *r, const struct pd_fields *sample)
-{
-	static const struct pd_tp_visitor nothing = { .number = NULL };
-	const struct pd_attr *a = r && sample && sample->has & PD_HAS_RAW ? sample->attr : NULL;
-	struct pd_error e;
-
-	if (!a || !a->tracepoint || !pd_tp_decode(a->tracepoint, sample->raw, &nothing, NULL))
-		return true;
-	e = pd_tp_shortage(sample->offset, a->tracepoint->min_size, sample->raw.size, r->file);
-	pd_reader_report(r, &e);
-	return false;
 }

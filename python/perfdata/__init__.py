@@ -301,8 +301,8 @@ def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=N
     """Opens a recording: a path, bytes (or a memoryview, an mmap), or a file object.
 
     The filters are those of pdecode: numbers, range() objects or lists of them; names and patterns;
-    time=(from, to), in ns or texts such as "12.5s", None: open. Texts need their unit; shares ("10%")
-    are pdecode's only. An event that matches none in the recording gives no rows, and a warning.
+    time=(from, to), in ns or texts such as "12.5s", None: open. Texts need their unit; only pdecode
+    takes shares ("10%"). An event that matches none in the recording gives no rows, and a warning.
     `columns` are those of samples, chains="inline" adds their callchain. With strict=True damage
     raises an Error. `memory` limits what a recording can make the library allocate, in bytes (0:
     256 MiB)."""

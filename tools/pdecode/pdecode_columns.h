@@ -40,8 +40,12 @@ struct column_settings {
 	"Times are ns. With --symbols, symbols has the functions of each frame, and "	\
 	"copied stacks are unwound; without, it is empty. -f arrow writes one of the "	\
 	"tables as an Arrow IPC stream. Both read the input twice, as --resolve does. The "	\
-	"same input gives the same bytes. Damage is in errors; files.parquet is written "	\
-	"last.\n\n"
+	"same input gives the same bytes. A row of samples is a SAMPLE record: the counts "	\
+	"of other members of a group are in its column counts (--with read). Filters and "	\
+	"--types choose records; maps, tasks and objects are those of the whole "		\
+	"recording. Damage is in errors, that of the payloads of tracepoints only if they "	\
+	"are read (--with tracepoints); a number that a column can't hold is NULL, and a "	\
+	"note there. files.parquet is written last.\n\n"
 
 /* Completion. */
 const char *column_table_word(size_t i, char *buf, size_t size);

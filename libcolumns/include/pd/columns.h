@@ -155,8 +155,8 @@ PC_API void pc_free(struct pc_columns *c);
 PC_API void pc_add_error(struct pc_columns *c, const struct pd_error *e);
 
 /* Returns whether an error is of a payload: only a pass finds it that makes the column `fields`, or
- * with its group (PC_GROUP_TRACEPOINTS) the tables `errors` or `files`. Every pass reports all other
- * errors. Safe in any thread. */
+ * with its group (PC_GROUP_TRACEPOINTS) the tables `errors` or `files`. Every pass reports all
+ * other errors. Safe in any thread. */
 PC_API bool pc_error_is_of_payload(const struct pd_error *e);
 
 /* The functions below read all records of `r`. They return 0 and set *e to PD_OK, or to the error

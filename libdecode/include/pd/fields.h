@@ -97,8 +97,9 @@ PD_API int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *ba
 PD_API const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item);
 
 /* Checks that the raw data of a sample have the fields of its tracepoint's format. Only JSON with
- * these fields does that, too. If they lack some, reports damage of `raw.tracepoint` to on_error and
- * returns false. `sample` is an item of the last batch, with PD_HAS_RAW and PD_HAS_ID wanted. */
+ * these fields does that, too. If they lack some, reports damage of `raw.tracepoint` to on_error
+ * and returns false. `sample` is an item of the last batch, with PD_HAS_RAW and PD_HAS_ID
+ * wanted. */
 PD_API bool pd_reader_check_raw(struct pd_reader *r, const struct pd_fields *sample);
 
 /* A sample, in short. Members that the samples of its event do not have are 0, pid -1. */
