@@ -186,6 +186,28 @@ def test_usage(args):
     assert done.returncode == 2 and done.stderr and not done.stdout
 
 
+PEAK = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stderr=subprocess.PIPE)
+print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10,
+      done.stderr.decode(), sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("element", ["{}", "[]", "1", '"a"', '{"a":1}'])
+@pytest.mark.parametrize("text", ['{"kind":"record","x":[%s]}', '{"attrs":[%s]}',
+                                  '{"features":{"x":[%s]}}'], ids=["line", "attrs", "features"])
+def test_what_is_parsed_is_within_the_memory(element, text, tmp_path):
+    """A value of 3 bytes takes up to 800 when it is parsed."""
+    path = tmp_path / "in.json"
+    path.write_text(text % ",".join([element] * 300_000))
+    done = subprocess.run([sys.executable, "-c", PEAK, TOOLS / "pencode", "--memory=16M", "-o",
+                           tmp_path / "out", path], stdout=subprocess.PIPE, check=True, text=True)
+    code, peak, said = done.stdout.split("\n", 2)
+    assert int(code) == 3 and int(peak) < 48, done.stdout
+    assert "--memory" in said or "expected an object" in said
+
+
 @pytest.mark.sanitize
 def test_input_that_is_not_there(tmp_path, inside):
     done = run("pencode", tmp_path / "none", "-o", tmp_path / "out")

@@ -112,6 +112,7 @@ struct job {
 	const char *input;
 	struct early_part *early;
 	size_t nr_early;
+	uint64_t memory, kept;	/* bytes that parsed parts may take; that the early ones do */
 	bool has_file, has_parts, is_directory;
 };
 
@@ -228,6 +229,7 @@ static enum cli_exit encode_early_parts(struct job *j)
 	free(j->early);
 	j->early = NULL;
 	j->nr_early = 0;
+	j->kept = 0;
 	return status;
 }
 
@@ -245,6 +247,7 @@ static enum cli_exit keep_early_part(struct job *j, const struct split_part *par
 	j->early = more;
 	j->early[j->nr_early++] = (struct early_part){ o, strcmp(part->key, "attrs") == 0,
 		part->line, part->index };
+	j->kept += part->cost;
 	return CLI_OK;
 }
 
@@ -369,6 +372,8 @@ static enum cli_exit parse_part(struct job *j, struct json_tokener *tokener,
 		wrong = "an unpaired surrogate is not a character";
 	else if (part->size > INT32_MAX)
 		wrong = "more than 2 GiB";
+	else if (part->cost > j->memory - j->kept)
+		wrong = "needs more memory than --memory allows";
 	else if (part->has_long_number && exceeds_64_bits(part))
 		wrong = "a number exceeds 64 bits (jq 1.6 and others round numbers above 2^53)";
 	else if (!(o = json_parse(tokener, part->text, part->size)))
@@ -475,7 +480,7 @@ static enum cli_exit encode_input(void *ctx)
 	struct pd_error e = { .text = "no memory" };
 	struct job j = { .enc = pd_encoder_new(&json_values, w->out->main.fd, &o, &e),
 		.result = w->out,
-			 .settings = w->s, .input = w->input };
+			 .settings = w->s, .input = w->input, .memory = memory };
 	struct split *in = split_open(w->fd, memory);
 	enum cli_exit status = CLI_INPUT;
 	bool failed = !j.enc || !in;

@@ -16,6 +16,7 @@ struct split_part {
 	char *text;		/* JSON of `size` bytes; writable, valid until the next part */
 	size_t size;
 	size_t members;		/* number of keys at any depth */
+	uint64_t cost;		/* bytes that it takes when it is parsed, at most */
 	bool is_element;	/* of the array `key` */
 	bool has_long_number;	/* 20 or more digits and sign: may exceed 64 bits */
 	uint64_t line;		/* first line, from 1 */
