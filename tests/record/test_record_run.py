@@ -680,7 +680,7 @@ def test_a_low_limit_of_the_rate_is_kept(record, options, said):
     assert run.attr()["sample_freq"] == 2000 and ("lowered to 2000 Hz" in run.stderr) == said
 
 
-def test_the_sysctl_for_sampling_is_put_back(record, start_precord, run_precord):
+def test_the_sysctl_for_sampling_is_put_back(record, start_precord, run_precord, tmp_path):
     """Also after a quit from the terminal. While it is changed, the doctor says so."""
     path = "/proc/sys/kernel/perf_cpu_time_max_percent"
     need("root")
@@ -690,8 +690,10 @@ def test_the_sysctl_for_sampling_is_put_back(record, start_precord, run_precord)
     assert run.done.stdout == b"50\n"
     with open(path, encoding="ascii") as sysctl:
         assert sysctl.read() == before
-    process = start_precord("-o", "perf.data", *CLOCK, "--cpu-percent", "51", "--", "sleep", "9")
-    wait_for(lambda: pathlib.Path(path).read_text() == "51\n")
+    process = start_precord("-o", "perf.data", *CLOCK, "--cpu-percent", "51", "--", "sh", "-c",
+                            f"touch {tmp_path}/runs; exec sleep 60")
+    wait_for((tmp_path / "runs").exists)
+    assert pathlib.Path(path).read_text() == "51\n"
     said = run_precord("--doctor", stdout=subprocess.PIPE).stdout
     process.send_signal(signal.SIGQUIT)
     assert process.wait(timeout=20) == 128 + signal.SIGTERM and b"may take 51 %" in said
