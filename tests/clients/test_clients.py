@@ -224,7 +224,7 @@ def test_the_firefox_profiler_shows_shares(recording, tmp_path, name):
     client = MODULES / ".bin" / "profiler-cli"
     need("node", client)
     path = recording.parent / name
-    weight = [] if name.endswith("gz") else ["--weight=samples"]     # it reads no others
+    weight = ["--weight=samples"] if name.endswith("folded") else []    # it reads no others
     preport("-o", path, *weight, recording, symbols=())
     shares = {row["name"]: round(row["selfPercentage"], 1)
               for row in ask_the_profiler(client, path, tmp_path, "thread", "functions")[

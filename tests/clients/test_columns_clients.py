@@ -13,6 +13,7 @@ import pytest
 
 from compiled import columns_library
 from conftest import FIXTURES, ROOT, TIMEOUT, strict_json_lines
+from periods import fixed_period
 
 PYTHON = pathlib.Path(os.environ.get("PD_CLIENTS") or "/nonexistent") / "python" / "bin" / "python"
 pytestmark = pytest.mark.skipif("PD_CLIENTS" not in os.environ, reason="run by make check-clients")
@@ -79,11 +80,13 @@ def test_engines_agree(name, run_pdecode, tmp_path):
     done = subprocess.run([PYTHON, "-c", PROGRAM, tables, library, path], capture_output=True,
                           timeout=TIMEOUT, text=True)
     assert done.returncode == 0, done.stderr
-    want = collections.defaultdict(lambda: [0, 0])
+    want, fixed = collections.defaultdict(lambda: [0, 0]), {}
     for line in strict_json_lines(run_pdecode(["-f", "jsonl", "--resolve", path]).stdout):
+        if line["kind"] == "attr":
+            fixed[line["index"]] = fixed_period(line["attr"])
         if line["kind"] == "record" and line["type"] == "SAMPLE":
             want[line.get("comm")][0] += 1
-            want[line.get("comm")][1] += line.get("period", 0)
+            want[line.get("comm")][1] += line.get("period", fixed.get(line["attr_index"], 0))
     for answer in done.stdout.splitlines():
         got = {comm: [samples, period or 0] for comm, samples, period in json.loads(answer)}
         assert got == dict(want)
