@@ -197,7 +197,7 @@ print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >>
 @pytest.mark.parametrize("element", ["{}", "[]", "1", '"a"', '{"a":1}'])
 @pytest.mark.parametrize("text", ['{"kind":"record","x":[%s]}', '{"attrs":[%s]}',
                                   '{"features":{"x":[%s]}}'], ids=["line", "attrs", "features"])
-def test_what_is_parsed_is_within_the_memory(element, text, tmp_path):
+def test_values_are_parsed_within_the_memory(element, text, tmp_path):
     """A value of 3 bytes takes up to 800 when it is parsed."""
     path = tmp_path / "in.json"
     path.write_text(text % ",".join([element] * 300_000))
