@@ -223,7 +223,7 @@ def test_no_names(tmp_path):
 def test_a_temporary_file_that_cannot_grow(programs, tmp_path):
     """The names are those of the first samples; the stream, a pipe, is whole."""
     done = subprocess.run(
-        ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh", TOOLS / "precord", "-e", "cpu-clock", "-F",
+        ["sh", "-c", 'ulimit -f 256; exec "$@"', "sh", TOOLS / "precord", "-e", "cpu-clock", "-F",
          "1000", "--call-graph", "dwarf", "-o", "-", "--symbols-file", tmp_path / "p.symbols", "--",
          programs / "app"], capture_output=True)
     assert done.returncode == 0, done.stderr
