@@ -91,7 +91,6 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 		    const struct ps_debug_frame *chain, size_t n, struct ps_known *out)
 {
 	struct pd_function *functions = pd_arena_alloc(&s->arena, n * sizeof(*functions));
-
 	size_t nr = 0;
 
 	out->why = PD_WHY_LIMIT;
@@ -110,11 +109,11 @@ static void combine(struct ps_session *s, const struct ps_symbol *symbol,
 		functions[nr].file = ps_session_source_path(s, chain[i].file);
 		functions[nr++].line = chain[i].line;
 	}
-	if (!functions)
+	if (!functions || !nr)
 		return;
-	if (!ps_session_is_short(functions, n)) {
-		functions += n - 1;
-		n = 1;
+	if (!ps_session_is_short(functions, nr)) {
+		functions += nr - 1;
+		nr = 1;
 	}
 	out->functions = functions;
 	out->nr_functions = nr;

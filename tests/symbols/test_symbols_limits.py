@@ -109,6 +109,25 @@ def test_long_names_are_cut(symbols, tmp_path):
     assert [frame["symbol"] for frame, in frames] == list(names.values())
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("nr, are_shown", [(5, True), (10, False)])
+def test_inlined_functions_with_too_much_text_are_left_out(nr, are_shown, symbols, tmp_path):
+    names = [f"f{i}_" + "n" * 8000 for i in range(nr)]
+    source = ["volatile int n;"]
+    for name, callee in zip(names, ["n = 5", *(f"{name}()" for name in names)]):
+        source.append("static inline __attribute__((always_inline)) void "
+                      f"{name}(void) {{ {callee}; }}")
+    source.append(f"void work(void) {{ {names[-1]}(); }} int main(void) {{ work(); return 0; }}")
+    path = tmp_path / "deep"
+    path.with_suffix(".c").write_text("\n".join(source))
+    subprocess.run(["gcc", "-g", "-O1", "-Wl,--build-id", "-o", path, path.with_suffix(".c")],
+                   check=True)
+    (frame,), = symbols.frames([mapped(path), hit(BASE + symbol(path, "work")[0])])
+    assert frame["symbol"] == "work"
+    inlined = [function["symbol"] for function in frame.get("inlined", [])]
+    assert inlined == (names if are_shown else [])
+
+
 @pytest.mark.parametrize("count, word", [(1170, "work"), (1171, "BAD_FILE")])
 def test_no_more_program_headers_than_the_kernel_loads(count, word, plain, symbols, tmp_path):
     data = bytearray(plain.read_bytes())
