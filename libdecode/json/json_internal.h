@@ -58,6 +58,10 @@ void pd_json_workers_flush(struct pd_json_workers *pool, const struct pd_json_wo
 void pd_json_workers_write(struct pd_json_workers *pool, struct pd_json_worker *w,
 			   struct pd_json_slot *p);
 
+/* Lets the caller's JSON writer and the workers know of each other's failed output. Must be called
+ * by the caller's thread, with the lock held. */
+void pd_json_workers_share_failure(struct pd_json_workers *pool);
+
 /* Updates the caller's JSON writer with what workers wrote. Returns 0 or the output's error. */
 int pd_json_workers_sync(struct pd_json_workers *pool);
 

@@ -96,6 +96,7 @@ static int submit_block(struct pd_json_workers *pool)
 	/* This text precedes the block; if there is any, the workers are idle. */
 	pd_jsonw_flush(&pool->main->w);
 	pthread_mutex_lock(&pool->lock);
+	pd_json_workers_share_failure(pool);
 	pd_json_workers_flush(pool, &pool->workers[0]);
 	while (pool->oldest == (pool->filling + 1) % pool->nr_slots)
 		work_or_wait(pool);

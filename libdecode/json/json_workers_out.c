@@ -20,8 +20,8 @@ static struct pd_json_outbuf *take_outbuf(struct pd_json_workers *pool,
 	return best;
 }
 
-/* Returns 0 or the output's error. */
-static int write_text(struct pd_json_workers *pool, const struct pd_json_block *b)
+/* Returns 0 or the output's error, after which it is not called again. */
+static int write_text(const struct pd_json_workers *pool, const struct pd_json_block *b)
 {
 	const struct pd_output *out = &pool->main->w.out;
 
@@ -30,11 +30,14 @@ static int write_text(struct pd_json_workers *pool, const struct pd_json_block *
 	return b->outbuf->size ? out->write(out->ctx, b->outbuf->text + 1, b->outbuf->size) : 0;
 }
 
-/* Reports the samples of a block whose raw data are too short. */
-static void report_missing(struct pd_json_workers *pool, const struct pd_json_block *b)
+/* Reports the samples of a block whose raw data are too short. Must be called by the caller's
+ * thread. Returns `failed`, or the output's error. */
+static int report_missing(struct pd_json_workers *pool, const struct pd_json_block *b, int failed)
 {
 	struct pd_json *j = pool->main;
 
+	if (!j->w.failed)
+		j->w.failed = failed;
 	pool->reporting = true;
 	j->error_is_written = j->options.shape == PD_JSON_LINES;
 	for (size_t i = 0; i < b->nr_missing; i++)
@@ -42,6 +45,7 @@ static void report_missing(struct pd_json_workers *pool, const struct pd_json_bl
 				       b->missing[i].have, b->missing[i].file);
 	j->error_is_written = false;
 	pool->reporting = false;
+	return j->w.failed;
 }
 
 /* Flushes the oldest block. */
@@ -54,7 +58,7 @@ static void flush_oldest(struct pd_json_workers *pool)
 	pthread_mutex_unlock(&pool->lock);
 	failed = write_text(pool, p->block);
 	if (p->block->nr_missing)
-		report_missing(pool, p->block);
+		failed = report_missing(pool, p->block, failed);
 	pthread_mutex_lock(&pool->lock);
 	pool->failed = failed;
 	if (outbuf->size)
@@ -134,12 +138,21 @@ void pd_json_workers_write(struct pd_json_workers *pool, struct pd_json_worker *
 	pd_json_workers_notify(pool);
 }
 
+void pd_json_workers_share_failure(struct pd_json_workers *pool)
+{
+	struct pd_jsonw *w = &pool->main->w;
+
+	if (!w->failed)
+		w->failed = pool->failed;
+	else if (!pool->failed)
+		pool->failed = w->failed;
+}
+
 int pd_json_workers_sync(struct pd_json_workers *pool)
 {
 	struct pd_jsonw *w = &pool->main->w;
 
-	if (pool->failed && !w->failed)
-		w->failed = pool->failed;
+	pd_json_workers_share_failure(pool);
 	if (pool->last_char)
 		w->at[-1] = pool->last_char;
 	pool->last_char = '\0';

@@ -221,6 +221,13 @@ def test_readers_in_threads(format, run, run_pdecode):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("format, threads", [("json", 1), ("jsonl", 1), ("jsonl", 3), ("stats", 1)])
+def test_an_output_that_failed_is_not_called_again(format, threads, run):
+    assert run("api_failing_output.c", format, PERF / "12-tracepoints.data", threads) == (
+        0, "failed: 0 wrong, 0 again\n")
+
+
+@pytest.mark.sanitize
 def test_errors_reach_the_sink(run, tmp_path, run_pdecode):
     path = built(tmp_path, File(attrs=[(ATTR, [42])], records=[sample(ATTR, ip=1)] * 3, data_size=0,
                                 claimed=(3,)))
