@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/argument.h"
+
 static int write_top(struct pp_out *out)
 {
 	return out->o.base ? pp_write_diff(out) : pp_write_top(out);
@@ -48,17 +50,31 @@ static int write_format(struct pp_out *out)
 		       pp_write_compressed(out, PP_GZIP, write_plain, (void *)w) : w->write(out);
 }
 
+static bool is_write(const struct pp_write *o)
+{
+	for (size_t i = 0; i < PP_NR_KEYS; i++)
+		if (o->keys[i] > PP_KEY_EVENT)
+			return false;
+	return (size_t)o->format < sizeof(writers) / sizeof(*writers) &&
+	       o->measure <= PP_BY_SAMPLES && o->sort <= PP_SORT_TOTAL &&
+	       o->colors <= PP_COLORS && o->theme <= PP_THEME_DARK && o->view <= PP_VIEW_TIME &&
+	       o->graph <= PP_GRAPH_CALLEES && o->names <= PP_NAMES_WHOLE &&
+	       o->compare <= PP_COMPARE_SUMS && o->compression <= PP_NOT_COMPRESSED &&
+	       o->timeline <= PP_TIMELINE_STACKS && (!o->base || o->base->merged);
+}
+
 int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output to)
 {
 	struct pp_out out = { .p = p, .to = to };
-	int ret = 0;
+	int ret;
 
-	memcpy(&out.o, o, o->size < sizeof(out.o) ? o->size : sizeof(out.o));
+	if (!p || !p->merged || !to.write || !o ||
+	    pd_options_take(&out.o, sizeof(out.o), o, o->size) || !is_write(&out.o))
+		return -1;
 	p->counts.unpacked = 0;
 	if (out.o.event >= p->nr_events)
 		return 0;
-	if ((size_t)out.o.format < sizeof(writers) / sizeof(*writers))
-		ret = write_format(&out);
+	ret = write_format(&out);
 	pp_flush(&out);
 	if (!p->counts.unpacked)
 		p->counts.unpacked = out.flushed;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arrow/arrow_export.h"
+#include "base/argument.h"
 #include "pass/columns_internal.h"
 
 /* Batches that a step made, oldest first: a step of `errors` can make several. */
@@ -114,12 +115,13 @@ static void release_stream(struct ArrowArrayStream *stream)
 int pc_open_stream(struct pc_columns *c, struct pd_reader *r, size_t table, struct pc_owner owner,
 		   struct ArrowArrayStream *out, struct pd_error *e)
 {
+	struct pd_error unused;
 	struct stream *s;
 
-	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL };
-	if (table >= PC_NR_TABLES || !c->batches[table].table)
-		return -1;
-	e->code = PD_E_NOMEM;
+	e = pd_error_or(e, &unused);
+	if (!c || !r || !out || table >= PC_NR_TABLES || !c->batches[table].table)
+		return pd_refuse(e, "no tables, no reader, no stream, or not one of the tables");
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -1;

@@ -5,6 +5,7 @@
  * Message.fbs and Schema.fbs in the Arrow repository. */
 #include <string.h>
 
+#include "base/argument.h"
 #include "encoding/flatbuffer.h"
 #include "pass/columns_internal.h"
 
@@ -377,15 +378,17 @@ static int write_batch(void *ctx, struct pc_batch *b)
 int pc_write_arrow(struct pc_columns *c, struct pd_reader *r, size_t table, struct pd_output out,
 		   struct pd_error *e)
 {
-	struct stream s = { .c = c, .out = out, .meta.budget = &c->budget,
-			    .body.budget = &c->budget, .nodes.budget = &c->budget,
-			    .spans.budget = &c->budget };
+	struct stream s = { .c = c, .out = out };
+	struct pd_error unused;
 	uint8_t end[8];
 	int ret;
 
-	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL };
-	if (table >= PC_NR_TABLES || !c->batches[table].table)
-		return -1;
+	e = pd_error_or(e, &unused);
+	if (!c || !r || !out.write || table >= PC_NR_TABLES || !c->batches[table].table ||
+	    c->reader)
+		return pd_refuse(e, "no tables that were not written, no reader or output, or not "
+				    "one of the tables");
+	s.meta.budget = s.body.budget = s.nodes.budget = s.spans.budget = &c->budget;
 	write_schema(&s, &c->batches[table]);
 	ret = s.error ? s.error : pc_begin(c, r, write_batch, &s, e);
 	if (!ret)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
+
 enum {
 	DEFAULT_MEMORY = 256 << 20,
 	MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20,	/* of a batch */
@@ -104,16 +106,20 @@ static int init_batches(struct pc_columns *c)
 
 struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 {
+	struct pc_options options = { .size = sizeof(options) };
+	const char *wrong = pc_options_take(&options, o);
 	struct pc_columns *c;
 
-	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL };
-	if (!o || !o->history)
+	if (wrong || !options.history) {
+		pd_refuse(e, wrong ? wrong : "the tables need a history");
 		return NULL;
-	e->code = PD_E_NOMEM;
+	}
+	if (e)
+		*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
-	memcpy(&c->o, o, o->size < sizeof(c->o) ? o->size : sizeof(c->o));
+	c->o = options;
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
 	c->numbers.budget = c->first_times.budget = c->facts.budget =
 		&c->budget;
@@ -172,9 +178,12 @@ static const char *name_or_null(const char *name)
 void pc_add_error(struct pc_columns *c, const struct pd_error *e)
 {
 	static const char *const severities[] = { "", "note", "damaged", "fatal" };
-	struct pc_batch *b = pc_start_row(c, PC_ERRORS);
+	struct pc_batch *b;
 	char text[512];
 
+	if (!c || !e)
+		return;
+	b = pc_start_row(c, PC_ERRORS);
 	if (e->severity > PD_NOTE) {
 		c->totals.errors++;
 		c->totals.is_damaged = true;
@@ -195,7 +204,7 @@ void pc_add_error(struct pc_columns *c, const struct pd_error *e)
 
 bool pc_error_is_of_payload(const struct pd_error *e)
 {
-	return e->field && strcmp(e->field, "raw.tracepoint") == 0;
+	return e && e->field && strcmp(e->field, "raw.tracepoint") == 0;
 }
 
 /* --- steps --- */
@@ -322,6 +331,8 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void *ctx,
 	     struct pd_error *e)
 {
+	if (c->reader)
+		return pd_refuse(e, "the tables were written before");
 	c->reader = r;
 	c->flush = flush;
 	c->ctx = ctx;

@@ -1,4 +1,5 @@
 /* ddl.c - definitions of the tables in the SQL of some engines. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,8 +116,8 @@ int pc_write_ddl(enum pc_dialect dialect, const struct pc_options *o, struct pd_
 	struct pc_options options = { .size = sizeof(options) };
 	int error = 0;
 
-	if (o)
-		memcpy(&options, o, o->size < sizeof(options) ? o->size : sizeof(options));
+	if (dialect > PC_SQLITE || !out.write || (o && pc_options_take(&options, o)))
+		return EINVAL;
 	for (size_t i = 0; i < PC_NR_TABLES && !error; i++)
 		if (!options.tables || options.tables >> i & 1)
 			error = write_table(dialect, pc_table_at(i), options.with, options.uint64,

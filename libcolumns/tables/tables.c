@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/argument.h"
+
 #define REQUIRED(name, type, doc) { name, type, PC_REQUIRED, 0, 0, doc }
 #define NULLABLE(name, type, doc) { name, type, PC_NULLABLE, 0, 0, doc }
 #define GROUPED(group, name, type, doc) { name, type, PC_NULLABLE, group, 0, doc }
@@ -336,9 +338,12 @@ const struct pc_table *pc_table_at(size_t i)
 
 bool pc_table_find(const char *name, size_t *i)
 {
-	for (*i = 0; *i < PC_NR_TABLES; (*i)++)
-		if (strcmp(tables[*i].name, name) == 0)
+	for (size_t at = 0; name && at < PC_NR_TABLES; at++)
+		if (strcmp(tables[at].name, name) == 0) {
+			if (i)
+				*i = at;
 			return true;
+		}
 	return false;
 }
 
@@ -352,7 +357,7 @@ const char *pc_group_name(size_t i)
 
 uint32_t pc_group_find(const char *name)
 {
-	for (size_t i = 0; pc_group_name(i); i++)
+	for (size_t i = 0; name && pc_group_name(i); i++)
 		if (strcmp(pc_group_name(i), name) == 0)
 			return 1u << i;
 	return 0;
@@ -367,4 +372,11 @@ struct pc_pair pc_pair_at(size_t i, enum pc_unsigned uint64)
 	};
 
 	return pairs[i];
+}
+
+const char *pc_options_take(struct pc_options *mine, const struct pc_options *o)
+{
+	if (!o || pd_options_take(mine, sizeof(*mine), o, o->size) || mine->uint64 > PC_AS_INT64)
+		return "an option is invalid";
+	return NULL;
 }

@@ -133,4 +133,7 @@ enum { PC_NR_PAIRS = 3 };
 
 struct pc_pair pc_pair_at(size_t i, enum pc_unsigned uint64);
 
+/* Copies what both sides know of the options. Returns NULL, or why they can't be used. */
+const char *pc_options_take(struct pc_options *mine, const struct pc_options *o);
+
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "formats/script_frames.h"
 #include "formats/script_head.h"
 #include "formats/script_starts.h"
@@ -178,14 +179,24 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 	return put_stack(t, sample, stack, shape);
 }
 
+static bool is_script(const struct pp_script *o)
+{
+	return o->like <= PP_LIKE_PERF_6_1 && o->layout <= PP_LAYOUT_STACKS &&
+	       o->cut <= PP_CUT_SHOWN && o->times <= PP_TIMES_NS && o->head <= PP_HEAD_SHOWN;
+}
+
 int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script *o,
 	      struct pd_output to, struct pd_error *e)
 {
 	struct pp_texts t = { .out = { .p = p, .to = to } };
 	const struct pp_each_sample each = { .take = put_sample, .ctx = &t };
+	struct pd_error unused;
 	int ret = 0;
 
-	memcpy(&t.o, o, o->size < sizeof(t.o) ? o->size : sizeof(t.o));
+	e = pd_error_or(e, &unused);
+	if (!p || !r || !to.write || !o || pd_options_take(&t.o, sizeof(t.o), o, o->size) ||
+	    !is_script(&t.o))
+		return pd_refuse(e, "no profile, reader or output, or an invalid option");
 	if (!t.o.fields)
 		t.o.fields = PP_FIELDS;
 	if (!t.o.trace_fields)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "merge/by_time.h"
 #include "profile/keep.h"
 #include "merge/pattern.h"
@@ -395,12 +396,27 @@ static int merge_all(struct merge *g)
 	return p->merged ? 0 : -1;
 }
 
+static bool is_shape(const struct pp_shape *s)
+{
+	return s->idle <= PP_IDLE_ONLY && s->cut <= PP_CUT_SHOWN &&
+	       s->unnamed <= PP_UNNAMED_ADDRESS && s->recursion <= PP_RECURSION_FOLDED &&
+	       s->direction <= PP_FROM_LEAF && s->lines <= PP_LINES_APART;
+}
+
 int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error *e)
 {
-	struct merge g = { .p = p, .memory = &p->memory };
+	struct merge g = { .p = p };
+	struct pd_error unused;
 	int ret;
 
-	memcpy(&g.shape, shape, shape->size < sizeof(g.shape) ? shape->size : sizeof(g.shape));
+	e = pd_error_or(e, &unused);
+	if (!p || p->is_closed)
+		return pd_refuse(e, "no profile that is not merged");
+	if (!shape || pd_options_take(&g.shape, sizeof(g.shape), shape, shape->size) ||
+	    !is_shape(&g.shape))
+		return pd_refuse(e, "no shape, or an invalid one");
+	p->is_closed = true;
+	g.memory = &p->memory;
 	ret = merge_all(&g);
 	if (ret)
 		*e = pp_tracks_error(&p->tracks);

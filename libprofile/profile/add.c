@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "profile/events.h"
 #include "profile/firsts.h"
 #include "profile/keep.h"
@@ -363,6 +364,7 @@ int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 
 int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, struct pd_error *e)
 {
+	struct pd_error unused;
 	struct pd_fields items[BATCH];
 	struct pd_fields_batch batch = {
 		sizeof(batch), items, sizeof(*items), BATCH,
@@ -372,6 +374,9 @@ int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, st
 	enum pd_code code;
 	int n = 0;
 
+	e = pd_error_or(e, &unused);
+	if (!p || !r || p->is_closed)
+		return pd_refuse(e, "no profile that is not merged, or no reader");
 	if (start_offcpu(p))
 		return set_add_error(p, e, PD_E_LIMIT);
 	for (; count; count -= (uint64_t)n) {

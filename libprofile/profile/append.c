@@ -1,6 +1,7 @@
 /* append.c - adds what the profile of a later part of a recording has, as if one had read both. */
 #include <string.h>
 
+#include "base/argument.h"
 #include "profile/events.h"
 #include "profile/firsts.h"
 #include "profile/keep.h"
@@ -219,17 +220,21 @@ static enum pd_code append_profile(struct appending *a)
 
 static int set_append_error(struct pd_error *e, enum pd_code code)
 {
-	*e = (struct pd_error){ .code = code, .severity = PD_FATAL,
+	if (e)
+		*e = (struct pd_error){ .code = code, .severity = PD_FATAL,
 				.text = code == PD_E_COUNT ? PP_TOO_HEAVY : NULL };
 	return -1;
 }
 
 int pp_append(struct pp_profile *p, struct pp_profile *later, struct pd_error *e)
 {
-	struct pp_memory *m = &later->memory;
 	struct appending a = { .p = p, .later = later };
 	enum pd_code code = PD_E_LIMIT;
+	struct pp_memory *m;
 
+	if (!p || !later || p == later || p->is_closed || later->is_closed)
+		return pd_refuse(e, "no two profiles that are not merged");
+	m = &later->memory;
 	a.frames = pp_memory_zeroed(m, later->frames.nr, sizeof(*a.frames));
 	a.nodes = pp_memory_zeroed(m, later->tree.nr, sizeof(*a.nodes));
 	if (a.frames && a.nodes)
@@ -244,7 +249,7 @@ bool pp_is_divisible(const struct pp_profile *p, const struct pd_reader *r)
 {
 	struct pp_weigher w;
 
-	if (p->options.state != PP_ON_CPU || p->options.filter ||
+	if (!p || !r || p->options.state != PP_ON_CPU || p->options.filter ||
 	    p->options.pmus == PP_PMUS_MERGED)
 		return false;
 	for (size_t i = 0; i < pd_reader_nr_attrs(r); i++) {

@@ -2,20 +2,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "pd/tree.h"
 #include "profile/firsts.h"
 
 #define MEMORY_LIMIT (256ull << 20)
 
+/* Returns NULL, or why the options can't be used. */
+static const char *take_options(struct pp_options *mine, const struct pp_options *o)
+{
+	if (!o || pd_options_take(mine, sizeof(*mine), o, o->size) ||
+	    mine->keep > PP_KEEP_WHAT_FITS || mine->state > PP_WALL ||
+	    mine->pmus > PP_PMUS_MERGED)
+		return "an option is invalid";
+	return mine->history ? NULL : "a profile needs a history";
+}
+
 struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 {
-	struct pp_profile *p = calloc(1, sizeof(*p));
+	struct pp_options options = { .size = sizeof(options) };
+	const char *wrong = take_options(&options, o);
+	struct pp_profile *p;
 
-	if (!p) {
-		*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	if (wrong) {
+		pd_refuse(e, wrong);
 		return NULL;
 	}
-	memcpy(&p->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		if (e)
+			*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+		return NULL;
+	}
+	p->options = options;
 	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : MEMORY_LIMIT;
 	if (p->options.keep != PP_KEEP_SUMS) {
 		p->tracks.memory.limit = p->memory.limit / 4;
@@ -29,12 +48,6 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (p->options.state != PP_ON_CPU)
 		p->time = pd_filter_take_time(p->options.filter);
-	if (!p->options.history) {
-		*e = (struct pd_error){ .code = PD_E_ARGUMENT, .severity = PD_FATAL,
-					.text = "a profile needs a history" };
-		pp_free(p);
-		return NULL;
-	}
 	return p;
 }
 
@@ -72,15 +85,17 @@ void pp_free(struct pp_profile *p)
 
 size_t pp_nr_events(const struct pp_profile *p)
 {
-	return p->nr_events;
+	return p ? p->nr_events : 0;
 }
 
 bool pp_event_at(const struct pp_profile *p, size_t i, struct pp_event *out)
 {
-	const struct pp_counted_event *e = i < p->nr_events ? &p->events[i] : NULL;
+	const struct pp_counted_event *e = p && i < p->nr_events ? &p->events[i] : NULL;
 
 	if (!e)
 		return false;
+	if (!out)
+		return true;
 	*out = (struct pp_event){
 		.name = e->weigher.name, .weight = e->weight, .samples = e->samples,
 		.enabled = e->enabled, .running = e->running,
@@ -111,6 +126,8 @@ size_t pp_main_event(const struct pp_profile *p)
 {
 	size_t first;
 
+	if (!p)
+		return 0;
 	if (p->options.state != PP_ON_CPU)
 		return p->offcpu.event;
 	first = first_event(p, PP_WITHOUT_TRACEPOINTS);
@@ -126,9 +143,12 @@ uint64_t pp_lost(const struct pp_profile *p)
 
 void pp_count(const struct pp_profile *p, struct pp_counts *out)
 {
-	const size_t size = out->size;
-	struct pp_counts now = p->counts;
+	const size_t size = out ? out->size : 0;
+	struct pp_counts now;
 
+	if (!p || size < sizeof(size))
+		return;
+	now = p->counts;
 	now.size = size;
 	now.lost = pp_lost(p);
 	now.threads = p->nr_threads;

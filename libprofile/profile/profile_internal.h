@@ -128,6 +128,7 @@ struct pp_profile {
 	struct pp_offcpu offcpu;
 	struct pd_tree *switch_tree;	/* of a sched:sched_switch; NULL: none yet */
 	const struct pp_each_sample *each;	/* borrowed; NULL: samples go to the tree */
+	bool is_closed;		/* pp_merge() was called: nothing is added any more */
 	/* After pp_merge(): */
 	uint32_t *in_time;	/* all nodes, in the order of time; NULL: that of their numbers */
 	struct pp_named *functions;

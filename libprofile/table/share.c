@@ -12,11 +12,14 @@ static uint32_t next_beside(const struct pp_profile *p, uint32_t root, uint32_t 
 
 double pp_share(const struct pp_profile *p, size_t event, const char *glob, enum pp_measure by)
 {
-	const struct pp_pattern pattern = pp_pattern_of(p, glob);
-	const uint32_t root = event < p->nr_events ? p->events[event].merged : PP_NONE;
 	uint64_t all, sum = 0;
-	uint32_t at = root;
+	struct pp_pattern pattern;
+	uint32_t root, at;
 
+	if (!p || !p->merged || !glob || event >= p->nr_events)
+		return 0;
+	pattern = pp_pattern_of(p, glob);
+	root = at = p->events[event].merged;
 	if (root == PP_NONE)
 		return 0;
 	all = pp_total(&p->merged[root], by);

@@ -95,11 +95,12 @@ static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
 bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t size)
 {
 	static const char *const help = "record with --call-graph dwarf";
-	const struct pp_counts *c = &p->counts;
 	const struct pp_counted_event *e;
+	const struct pp_counts *c;
 
-	if (i >= p->nr_events)
+	if (!p || !text || i >= p->nr_events)
 		return false;
+	c = &p->counts;
 	e = &p->events[i];
 	if (c->lone * 2 > c->chains)
 		snprintf(text, size, "%.0f %% of the stacks are one function: %s",

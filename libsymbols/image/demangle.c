@@ -60,7 +60,8 @@ size_t ps_demangle(struct pd_bytes name, char *buf, size_t size)
 	const char *version;
 	size_t n, more;
 
-	if (name.size < 3 || name.size > MANGLED_MAX || !size || memchr(name.data, 0, name.size))
+	if (!name.data || !buf || !size || name.size < 3 || name.size > MANGLED_MAX ||
+	    memchr(name.data, 0, name.size))
 		return 0;
 	version = memchr(name.data, '@', name.size);	/* "_Znwm@@GLIBCXX_3.4", "_Znwm@plt" */
 	n = version ? (size_t)(version - (const char *)name.data) : name.size;

@@ -182,6 +182,8 @@ struct pd_bytes ps_bundle(struct ps_session *s, enum ps_bundle_is is)
 	struct ps_bundle_image *images;
 	size_t n;
 
+	if (!s)
+		return made;
 	pthread_mutex_lock(&s->lock);
 	images = s->collected ? make_images(s, &n) : NULL;
 	if (images && n) {

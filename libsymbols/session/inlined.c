@@ -52,6 +52,8 @@ bool ps_collect_inlined(struct ps_session *s, enum ps_depth depth, bool (*is_ove
 {
 	bool is_whole = true;
 
+	if (!s || !is_over || depth > PS_LINES)
+		return false;
 	pthread_mutex_lock(&s->lock);
 	if (s->collected && s->options.depth == PS_NAMES) {
 		s->options.depth = depth;

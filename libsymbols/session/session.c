@@ -4,29 +4,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
+
 #define MEMORY_LIMIT (1ull << 30)
 #define ADDRESS_BITS 48		/* of a key; the rest is the image's index */
 
 static struct ps_session *refuse_session(struct ps_session *s, struct pd_error *e,
 					 enum pd_code code)
 {
-	*e = (struct pd_error){ .code = code, .severity = PD_FATAL };
-	if (code == PD_E_ARGUMENT)
+	if (e)
+		*e = (struct pd_error){ .code = code, .severity = PD_FATAL };
+	if (e && code == PD_E_ARGUMENT)
 		e->text = "a session needs a history and a function that opens files";
 	ps_free(s);
 	return NULL;
 }
 
+/* Copies the options. Returns 0, or -1 if one has a value that it can't have. */
+static int take_options(struct ps_session *s, const struct ps_options *o)
+{
+	const struct ps_options *mine = &s->options;
+
+	if (pd_options_take(&s->options, sizeof(s->options), o, o->size))
+		return -1;
+	if (mine->places && pd_options_take(&s->places, sizeof(s->places), mine->places,
+					    mine->places->size))
+		return -1;
+	return mine->depth > PS_LINES || mine->unverified > PS_UNVERIFIED_ALWAYS ||
+	       mine->collect > PS_COLLECT || mine->clock > PS_CLOCK_MONOTONIC ||
+	       !pd_is_span(mine->bundle) ? -1 : 0;
+}
+
 struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 {
-	struct ps_session *s = calloc(1, sizeof(*s));
+	struct ps_session *s = o ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
-		return refuse_session(NULL, e, PD_E_NOMEM);
-	memcpy(&s->options, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
-	if (s->options.places)
-		memcpy(&s->places, s->options.places, s->options.places->size < sizeof(s->places) ?
-						      s->options.places->size : sizeof(s->places));
+		return refuse_session(NULL, e, o ? PD_E_NOMEM : PD_E_ARGUMENT);
+	if (take_options(s, o)) {
+		free(s);
+		pd_refuse(e, "an option is invalid");
+		return NULL;
+	}
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
 	s->dumps.budget = s->lives.budget = s->source_paths.budget = s->placed.budget = &s->budget;
@@ -437,9 +456,11 @@ static void find_known(struct ps_session *s, int32_t pid, const struct pd_locati
 void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		struct pd_frame_names *out)
 {
-	struct ps_known known = { .why = l->why };
+	struct ps_known known = { .why = l ? l->why : PD_WHY_NO_MAP };
 
-	if (l->image != PD_NO_IMAGE && l->image < s->nr_images)
+	if (!out)
+		return;
+	if (s && l && l->image != PD_NO_IMAGE && l->image < s->nr_images)
 		find_known(s, pid, l, &known);
 	*out = (struct pd_frame_names){ .functions = known.functions,
 				  .nr_functions = known.nr_functions, .why = known.why,
@@ -478,16 +499,18 @@ static void describe_image(const struct ps_loaded *l, struct pd_image_file *out)
 
 bool ps_session_has_bundle(const struct ps_session *s)
 {
-	return s->given_is_whole;
+	return s && s->given_is_whole;
 }
 
 bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out)
 {
 	bool tried;
 
+	if (!s)
+		return false;
 	pthread_mutex_lock(&s->lock);
 	tried = image < s->nr_images && (s->images[image].tried || s->images[image].is_given);
-	if (tried)
+	if (tried && out)
 		describe_image(&s->images[image], out);
 	pthread_mutex_unlock(&s->lock);
 	return tried;

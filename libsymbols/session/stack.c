@@ -380,8 +380,13 @@ size_t ps_frames(struct ps_session *s, const struct pd_record *sample, struct pd
 {
 	struct pd_copied_stack copied = { .size = 0 };
 	struct ps_stack_worker *w;
+	enum ps_end unused;
 	size_t n;
 
+	end = end ? end : &unused;
+	*end = PS_END_NONE;
+	if (!s)
+		return 0;
 	w = pd_record_copied_stack(sample, &copied) ? take_worker(s) : NULL;
 	*end = !w && copied.size ? PS_END_LIMIT : PS_END_NONE;
 	if (!w)

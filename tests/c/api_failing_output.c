@@ -1,4 +1,4 @@
-/* api_failing_output.c - sinks whose output fails after so many bytes.
+/* api_failing_output.c - sinks whose output fails after a number of bytes.
  *
  * api_failing_output json|jsonl|stats FILE [THREADS]: makes the output fail at the start, then at
  * places twice as far, until all of it fits. Prints how often pd_pump() returned something else
@@ -43,6 +43,7 @@ static struct pd_sink *open_sink(const char *format, unsigned int threads, struc
 
 int main(int argc, char **argv)
 {
+	const unsigned int threads = argc > 3 ? (unsigned int)atoi(argv[3]) : 1;
 	unsigned int wrong = 0, again = 0, times = 0;
 	int ret = FULL;
 
@@ -50,8 +51,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (size_t room = 0; ret == FULL; room = 2 * room + 1) {
 		struct output o = { .room = room };
-		struct pd_sink *sink = open_sink(argv[1], argc > 3 ? (unsigned int)atoi(argv[3]) : 1,
-						 &o);
+		struct pd_sink *sink = open_sink(argv[1], threads, &o);
 		struct pd_error e;
 		struct pd_reader *r = pd_reader_open_path(argv[2], NULL, &e);
 

@@ -15,6 +15,9 @@
  * Threads: the library has no global state. Calls on one object must not overlap; different objects
  * are independent.
  *
+ * Arguments: as in pd/pd.h, a call with a NULL that is not allowed, or with what does not exist,
+ * has no effect.
+ *
  * The library opens no files, does not print and does not read the environment. The same recording
  * gives the same bytes.
  */
@@ -91,7 +94,8 @@ PC_API size_t pc_nr_tables(void);
 /* Returns the i-th table, or NULL after the last. Static. Safe in any thread. */
 PC_API const struct pc_table *pc_table_at(size_t i);
 
-/* Finds a table by its name and sets *i. Returns false if there is none. Safe in any thread. */
+/* Finds a table by its name and sets *i. Returns false if there is none; *i is then unchanged. Safe
+ * in any thread. */
 PC_API bool pc_table_find(const char *name, size_t *i);
 
 /* Finds a group of columns by its name, "addr". Returns its enum pc_group, 0 if there is none. Safe
@@ -200,7 +204,7 @@ PC_API int pc_open_stream(struct pc_columns *c, struct pd_reader *r, size_t tabl
 enum pc_dialect { PC_DUCKDB, PC_CLICKHOUSE, PC_SPARK, PC_SQLITE };
 
 /* Writes CREATE TABLE statements of all tables, with the columns that `o` selects; `o` may be NULL.
- * Returns 0, or what the output's function returned. Safe in any thread. */
+ * Returns 0, what the output's function returned, or EINVAL for the call. Safe in any thread. */
 PC_API int pc_write_ddl(enum pc_dialect dialect, const struct pc_options *o, struct pd_output out);
 
 #ifdef __cplusplus

@@ -11,6 +11,9 @@
  * Threads: the library has no global state. Calls on one profile must not overlap; different
  * profiles are independent.
  *
+ * Arguments: as in pd/pd.h, a call with a NULL that is not allowed, or with what does not exist,
+ * has no effect. So has one that comes too late: after pp_merge() nothing is added.
+ *
  * Lifetime: what a profile returns is valid until pp_free(), unless its documentation says
  * otherwise. It keeps nothing of a reader.
  *
@@ -373,8 +376,9 @@ struct pp_write {
 PP_API double pp_share(const struct pp_profile *p, size_t event, const char *glob,
 		       enum pp_measure by);
 
-/* Writes one format. Returns 0, what the output's function returned, or -1 when the memory limit is
- * reached or the temporary file can't be read. */
+/* Writes one format. An event without samples has no output. Returns 0, what the output's function
+ * returned, or -1: for the call, or when the memory limit is reached or the temporary file can't be
+ * read. */
 PP_API int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output out);
 
 /* --- samples one by one --- */

@@ -5,6 +5,9 @@
  * Threads: the library has no global state. Calls on one object must not overlap unless their
  * documentation says otherwise; different objects are independent.
  *
+ * Arguments: as in pd/pd.h, a call with a NULL that is not allowed, or with what does not exist,
+ * has no effect.
+ *
  * The library opens no files, starts no processes and does not read the environment: it asks its
  * caller for descriptors.
  */
