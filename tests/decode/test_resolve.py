@@ -493,8 +493,6 @@ def test_no_room_for_the_copy_is_told(tmp_path, run_pdecode):
 
 def small_files():
     import resource
-    import signal
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 

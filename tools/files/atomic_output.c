@@ -14,6 +14,7 @@
 #include "files/source.h"
 
 #define MAX_NAME_ATTEMPTS 100
+#define DATA "data"	/* the main file of a recorded directory */
 
 static enum cli_exit report_failure(const struct atomic_output *a, const char *path)
 {
@@ -148,15 +149,19 @@ static enum cli_exit open_for_copying(struct atomic_output *a)
 	return output_open(&a->out, a->tool, a->name, NULL);
 }
 
-static int open_data(struct atomic_output *a, const char *path)
+static int open_main(struct atomic_output *a, const char *name)
 {
-	char name[] = "data";
+	char *path = concat(a->directory, name), *own = strdup(name);
+	int ret = path && own ?
+		open_file(a, &a->main, &(struct place){ .dir = a->dir, .name = own }, path) : -1;
 
-	return open_file(a, &a->main, &(struct place){ .dir = a->dir, .name = name }, path);
+	free(path);
+	free(own);
+	return ret;
 }
 
 /* The directory is looked up once: renaming it afterwards does not change where the files go. */
-static enum cli_exit open_directory(struct atomic_output *a, const char *path)
+static enum cli_exit open_directory(struct atomic_output *a, const char *path, const char *name)
 {
 	const size_t n = strlen(path);
 	struct place at;
@@ -174,7 +179,7 @@ static enum cli_exit open_directory(struct atomic_output *a, const char *path)
 		output_place_close(&at);
 	}
 	errno = error;
-	return error || open_data(a, path) ? report_failure(a, path) : CLI_OK;
+	return error || open_main(a, name) ? report_failure(a, path) : CLI_OK;
 }
 
 /* Returns the path without trailing slashes, which would follow a symbolic link; for free(). */
@@ -203,13 +208,25 @@ static enum cli_exit open_place(struct atomic_output *a, const char *path, bool 
 	if (!there && errno != ENOENT)
 		status = report_failure(a, path);
 	else if (directory || (there && S_ISDIR(st.st_mode)))
-		status = open_directory(a, path);
+		status = open_directory(a, path, DATA);
 	else if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 		status = open_for_copying(a);
 	else
 		status = open_file(a, &a->main, &at, path) ? report_failure(a, path) : CLI_OK;
 	output_place_close(&at);
 	return status;
+}
+
+static void begin_output(struct atomic_output *a, const struct cli_tool *tool, const char *name,
+		  const struct stat *source)
+{
+	*a = (struct atomic_output)ATOMIC_OUTPUT_CLOSED;
+	a->tool = tool;
+	a->name = name;
+	a->has_source = source != NULL;
+	if (source)
+		a->source = *source;
+	output_catch_size_limit();
 }
 
 enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool *tool,
@@ -220,17 +237,25 @@ enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool 
 	enum cli_exit status;
 	char *cut;
 
-	*a = (struct atomic_output)ATOMIC_OUTPUT_CLOSED;
-	a->tool = tool;
-	a->name = to_stdout ? NULL : path;
-	a->has_source = source != NULL;
-	if (source)
-		a->source = *source;
+	begin_output(a, tool, to_stdout ? NULL : path, source);
 	if (to_stdout)
 		return open_for_copying(a);
 	cut = without_slashes(path);
 	status = cut ? open_place(a, cut, *path && path[strlen(path) - 1] == '/') :
 		report_failure(a, path);
+	free(cut);
+	return status;
+}
+
+enum cli_exit atomic_output_open_in(struct atomic_output *a, const struct cli_tool *tool,
+				    const char *directory, const char *name,
+				    const struct stat *source)
+{
+	char *cut = without_slashes(directory);
+	enum cli_exit status;
+
+	begin_output(a, tool, directory, source);
+	status = cut ? open_directory(a, cut, name) : report_failure(a, directory);
 	free(cut);
 	return status;
 }
@@ -336,10 +361,20 @@ static enum cli_exit refuse_leftovers(struct atomic_output *a)
 	return status;
 }
 
+static enum cli_exit remove_old_main(struct atomic_output *a)
+{
+	if (unlinkat(a->main.at.dir, a->main.at.name, 0) && errno != ENOENT)
+		return report_failure(a, a->main.path);
+	return CLI_OK;
+}
+
 enum cli_exit atomic_output_commit(struct atomic_output *a)
 {
-	enum cli_exit status = a->directory ? refuse_leftovers(a) : CLI_OK;
+	const bool is_recording = a->directory && strcmp(a->main.at.name, DATA) == 0;
+	enum cli_exit status = is_recording ? refuse_leftovers(a) : CLI_OK;
 
+	if (status == CLI_OK && a->nr_others)
+		status = remove_old_main(a);
 	for (size_t i = 0; i < a->nr_others && status == CLI_OK; i++)
 		status = commit_file(a, &a->others[i]);
 	if (status == CLI_OK)

@@ -46,12 +46,18 @@ struct atomic_output {
 enum cli_exit atomic_output_open(struct atomic_output *a, const struct cli_tool *tool,
 				 const char *path,
 				 const struct stat *source);
+/* Opens the file `name` of a directory, which is made if it is not there. */
+enum cli_exit atomic_output_open_in(struct atomic_output *a, const struct cli_tool *tool,
+				    const char *directory, const char *name,
+				    const struct stat *source);
 /* Opens another file of the directory. Returns its descriptor, or -1. ctx is the atomic_output. */
 int atomic_output_open_other(void *ctx, const char *name);
 /* Opens a file without a name in TMPDIR or /tmp, which nobody else can open. Returns a descriptor,
  * or -1 and errno. */
 int atomic_output_scratch(const struct cli_tool *tool);
-/* Gives the files their names, or copies them to the stream. */
+/* Gives the files their names, or copies them to the stream. The main file of a directory gets its
+ * name last, and an older one is removed first, so that it never stands beside files of another
+ * run. */
 enum cli_exit atomic_output_commit(struct atomic_output *a);
 /* Removes what was not committed. The first leaves the directory itself. */
 void atomic_output_discard_files(struct atomic_output *a);

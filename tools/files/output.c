@@ -103,6 +103,31 @@ static int open_path(struct output *o, const char *path, const char *input, cons
 	return fd;
 }
 
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+void output_catch_size_limit(void)
+{
+	const struct sigaction catch = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART };
+	struct sigaction now;
+
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &catch, NULL);
+}
+
+enum cli_exit output_open_fd(struct output *o, const struct cli_tool *tool, const char *name,
+			     int fd)
+{
+	*o = (struct output){ .tool = tool, .name = name };
+	o->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (o->fd < 0)
+		return open_failed(o, errno);
+	o->buffer = malloc(BUFFER_SIZE);
+	return o->buffer ? CLI_OK : open_failed(o, ENOMEM);
+}
+
 enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const char *path,
 			  const char *input)
 {
@@ -110,6 +135,7 @@ enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const c
 	const char *why = NULL;
 	struct stat st;
 
+	output_catch_size_limit();
 	*o = (struct output){ .tool = tool, .name = to_stdout ? "standard output" : path };
 	o->fd = to_stdout ? STDOUT_FILENO : open_path(o, path, input, &why);
 	if (why) {

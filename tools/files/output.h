@@ -31,6 +31,15 @@ struct output {
 enum cli_exit output_open(struct output *o, const struct cli_tool *tool, const char *path,
 			  const char *input);
 
+/* Writes to a duplicate of a descriptor. `name` is for messages. Returns CLI_OK, or CLI_OUTPUT
+ * after a message. */
+enum cli_exit output_open_fd(struct output *o, const struct cli_tool *tool, const char *name,
+			     int fd);
+
+/* Makes a write that exceeds the limit of file sizes (ulimit -f) fail, as on a full disk, instead
+ * of ending the process. A program that this one executes gets the default action. */
+void output_catch_size_limit(void);
+
 /* Empties the file. To be called once the input has proved valid, so that a wrong input leaves an
  * older output alone. Returns CLI_OK, or CLI_OUTPUT after a message. */
 enum cli_exit output_truncate(struct output *o);
