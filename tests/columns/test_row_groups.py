@@ -1,6 +1,5 @@
 """Tables of more than one row group: a second thread encodes and writes them."""
 import resource
-import signal
 
 import pytest
 
@@ -27,7 +26,6 @@ def many(tmp_path_factory):
 
 
 def limit_files():
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 

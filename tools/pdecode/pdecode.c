@@ -190,7 +190,7 @@ static enum cli_exit open_output(struct run *run)
 	const char *output = run->s->output;
 	bool inside = directory_contains(run->in.path, output);
 	enum cli_exit status = run->s->format == FORMAT_PARQUET ?
-		column_files_open(&run->files, &pdecode, output, run->in.path) :
+		column_files_open(&run->files, &pdecode, output, &run->in) :
 		inside ? CLI_USAGE : output_open(&run->out, &pdecode, output, run->in.path);
 
 	/* A new data.N would be read as part of the directory. */
@@ -295,9 +295,8 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	enum cli_exit status = run->filter ?
 		filter_set_part(&pdecode, run->filter, run->part, reader) : CLI_OK;
 
-	if (status == CLI_OK)
-		status = run->s->format == FORMAT_PARQUET ? column_files_truncate(&run->files) :
-							   output_truncate(&run->out);
+	if (status == CLI_OK && run->s->format != FORMAT_PARQUET)
+		status = output_truncate(&run->out);
 	if (status != CLI_OK)
 		return status;
 	start_progress(run, reader);
@@ -408,6 +407,13 @@ static enum cli_exit decode(void *ctx)
 	return status;
 }
 
+static void drop_files(void *ctx)
+{
+	struct run *run = ctx;
+
+	atomic_output_discard(&run->files.place);
+}
+
 static enum cli_exit decode_input(struct run *run)
 {
 	const struct sandbox sandbox = {
@@ -418,13 +424,12 @@ static enum cli_exit decode_input(struct run *run)
 							 SANDBOX_RECEIVE_NOTHING,
 		.tempfile = sorts_by_time(run) || needs_history(run) ? SANDBOX_TEMPFILE_ALWAYS :
 								 SANDBOX_TEMPFILE_UNLESS_PLAIN,
+		.undo = drop_files,
 	};
-	enum cli_exit status = open_output(run);
+	enum cli_exit status = open_output(run), kept;
 
-	if (status != CLI_OK) {
-		column_files_discard(&run->files);
+	if (status != CLI_OK)
 		return status;
-	}
 	if (settings_need_names(run->s))
 		status = symbols_prepare(&run->symbols, &pdecode, &run->s->symbols);
 	/* If the input is invalid, a new output is removed, which needs a right to its
@@ -432,11 +437,12 @@ static enum cli_exit decode_input(struct run *run)
 	if (status == CLI_OK)
 		status = sandbox_run(&sandbox, run->out.created || run->files.outputs ?
 				     SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS, decode, run);
-	if (status == CLI_INPUT || status == CLI_USAGE) {
+	if (status == CLI_INPUT || status == CLI_USAGE)
 		output_discard(&run->out);
-		column_files_discard(&run->files);
-	}
-	return status;
+	if (!run->files.outputs || status > CLI_ERRORS)
+		return status;
+	kept = column_files_commit(&run->files);
+	return kept == CLI_OK ? status : kept;
 }
 
 static enum cli_exit run_decode(struct run *run)
@@ -460,7 +466,7 @@ int main(int argc, char **argv)
 	struct settings s = { .output = NULL };
 	char **operands = cli_parse(&pdecode, argc, argv, &s);
 	struct run run = { .s = &s, .in = INPUT_CLOSED, .out = OUTPUT_CLOSED,
-			   .symbols.opener = OPENER_CLOSED };
+			   .files.place = ATOMIC_OUTPUT_CLOSED, .symbols.opener = OPENER_CLOSED };
 	enum cli_exit status = settings_check(&s, operands[0]);
 
 	if (status == CLI_OK)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "files/source.h"
 
 static const char *const engines[] = { "duckdb", "clickhouse", "spark", "sqlite" };
 
@@ -155,47 +156,48 @@ size_t column_table(const struct column_settings *s)
 
 /* --- the files of a directory --- */
 
-static enum cli_exit open_file(struct column_files *f, const struct cli_tool *tool, size_t i,
-			       const char *input)
+static bool is_mark(size_t table)
 {
-	if (asprintf(&f->names[i], "%s/%s.parquet", f->directory, pc_table_at(i)->name) < 0) {
-		f->names[i] = NULL;
-		cli_error(tool, "out of memory");
+	return strcmp(pc_table_at(table)->name, "files") == 0;
+}
+
+static enum cli_exit open_file(struct column_files *f, size_t table)
+{
+	struct atomic_output *const place = &f->place;
+	const struct atomic_output_file *file = &place->main;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s.parquet", pc_table_at(table)->name);
+	if (!is_mark(table) && atomic_output_open_other(place, name) < 0) {
+		cli_error(place->tool, "%s%s: %s", place->directory, name,
+			  strerror(place->other_error));
 		return CLI_OUTPUT;
 	}
-	return output_open(&f->outputs[i], tool, f->names[i], input);
+	if (!is_mark(table))
+		file = &place->others[place->nr_others - 1];
+	return output_open_fd(&f->outputs[table], place->tool, file->path, file->fd);
 }
 
 enum cli_exit column_files_open(struct column_files *f, const struct cli_tool *tool,
-				const char *directory, const char *input)
+				const char *directory, const struct input *in)
 {
 	const size_t n = pc_nr_tables();
-	enum cli_exit status = CLI_OK;
+	struct stat source = { 0 };
+	const bool has_source = source_stat(in->path, in->fd, &source);
+	enum cli_exit status;
 
-	*f = (struct column_files){ .directory = directory, .names = calloc(n, sizeof(*f->names)),
-				    .outputs = calloc(n, sizeof(*f->outputs)) };
-	if (!f->names || !f->outputs) {
+	source.st_mode |= 0600;		/* tables of a recording that only can be read, too */
+	f->outputs = calloc(n, sizeof(*f->outputs));
+	if (!f->outputs) {
 		cli_error(tool, "out of memory");
 		return CLI_OUTPUT;
 	}
 	for (size_t i = 0; i < n; i++)
 		f->outputs[i].fd = -1;
-	f->made = mkdir(directory, 0777) == 0;
-	if (!f->made && errno != EEXIST) {
-		cli_error(tool, "%s: %s", directory, strerror(errno));
-		return CLI_OUTPUT;
-	}
+	status = atomic_output_open_in(&f->place, tool, directory, "files.parquet",
+				       has_source ? &source : NULL);
 	for (size_t i = 0; i < n && status == CLI_OK; i++)
-		status = open_file(f, tool, i, input);
-	return status;
-}
-
-enum cli_exit column_files_truncate(struct column_files *f)
-{
-	enum cli_exit status = CLI_OK;
-
-	for (size_t i = 0; i < pc_nr_tables() && status == CLI_OK; i++)
-		status = output_truncate(&f->outputs[i]);
+		status = open_file(f, i);
 	return status;
 }
 
@@ -225,23 +227,20 @@ bool column_files_failed(const struct column_files *f)
 
 enum cli_exit column_files_close(struct column_files *f, enum cli_exit status)
 {
-	for (size_t i = pc_nr_tables(); i--;)
+	for (size_t i = 0; i < pc_nr_tables() && status <= CLI_ERRORS; i++)
 		status = output_close(&f->outputs[i], status);
 	return status;
 }
 
-void column_files_discard(struct column_files *f)
+enum cli_exit column_files_commit(struct column_files *f)
 {
-	for (size_t i = 0; f->outputs && i < pc_nr_tables(); i++)
-		output_discard(&f->outputs[i]);
-	if (f->made)
-		rmdir(f->directory);
+	return atomic_output_commit(&f->place);
 }
 
 void column_files_free(struct column_files *f)
 {
-	for (size_t i = 0; f->names && i < pc_nr_tables(); i++)
-		free(f->names[i]);
-	free(f->names);
+	for (size_t i = 0; f->outputs && i < pc_nr_tables(); i++)
+		output_discard(&f->outputs[i]);
 	free(f->outputs);
+	atomic_output_discard(&f->place);
 }

@@ -3,6 +3,8 @@
 #define PD_TOOLS_PDECODE_COLUMNS_H
 
 #include "cli/cli.h"
+#include "files/atomic_output.h"
+#include "files/input.h"
 #include "files/output.h"
 #include "pd/columns.h"
 
@@ -45,18 +47,16 @@ struct column_settings {
 	"--types choose records; maps, tasks and objects are those of the whole "		\
 	"recording. Damage is in errors, that of the payloads of tracepoints only if they "	\
 	"are read (--with tracepoints); a number that a column can't hold is NULL, and a "	\
-	"note there. files.parquet is written last.\n\n"
+	"note there. The files get their names when all are complete, files.parquet last.\n\n"
 
 /* Completion. */
 const char *column_table_word(size_t i, char *buf, size_t size);
 const char *column_group_word(size_t i, char *buf, size_t size);
 
-/* The output of -f parquet. */
+/* The output of -f parquet: files without names until all are complete. */
 struct column_files {
-	const char *directory;
-	bool made;		/* the directory is new */
-	char **names;
-	struct output *outputs;	/* of each table; NULL: not opened */
+	struct atomic_output place;	/* the main file is that of the table `files` */
+	struct output *outputs;		/* of each table; NULL: not opened */
 };
 
 /* Checks the options. `is_columns`: the format is arrow or parquet. */
@@ -72,18 +72,18 @@ struct pd_sink *column_sink(struct pc_columns *c);
 /* Returns the number of --table. */
 size_t column_table(const struct column_settings *s);
 
-/* Opens or creates a file for each table. Returns CLI_OK, or another status after a message. */
+/* Opens a file for each table. Returns CLI_OK, or another status after a message. */
 enum cli_exit column_files_open(struct column_files *f, const struct cli_tool *tool,
-				const char *directory, const char *input);
-enum cli_exit column_files_truncate(struct column_files *f);
+				const char *directory, const struct input *in);
 /* Writes them. Returns as pc_write_parquet(). */
 int column_files_write(struct column_files *f, struct pc_columns *c, struct pd_reader *r,
 		       struct pd_error *e);
 bool column_files_failed(const struct column_files *f);
-/* Closes them; returns `status`, or CLI_OUTPUT after a message. */
+/* Closes them, up to the first that failed; returns `status`, or CLI_OUTPUT after a message. */
 enum cli_exit column_files_close(struct column_files *f, enum cli_exit status);
-/* Removes what column_files_open() made. */
-void column_files_discard(struct column_files *f);
+/* Gives the files their names. Returns CLI_OK, or another status after a message. */
+enum cli_exit column_files_commit(struct column_files *f);
+/* Removes what was not committed. */
 void column_files_free(struct column_files *f);
 
 #endif
