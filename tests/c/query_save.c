@@ -82,11 +82,10 @@ static void read_by_name(const char *path)
 
 int main(int argc, char **argv)
 {
-	struct save s = { .fd = -1 };
-	const int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
+	struct save s = { .fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1 };
 	sqlite3 *db;
 
-	if (fd < 0 || save_open(&s, fd) || sqlite3_open_v2(":memory:", &db, FLAGS, NULL))
+	if (s.fd < 0 || sqlite3_open_v2(":memory:", &db, FLAGS, NULL))
 		return 2;
 	CHECK(save_attach(&s, db) == SQLITE_OK);
 	read_again(db);
@@ -94,6 +93,6 @@ int main(int argc, char **argv)
 	CHECK(!s.error);
 	save_close(&s);
 	read_by_name(argv[1]);
-	close(fd);
+	close(s.fd);
 	return failures != 0;
 }

@@ -8,6 +8,7 @@ import pytest
 
 import compiled
 from conftest import FIXTURES, TIMEOUT, TOOLS
+from interrupted import end_while_reading
 from test_pquery import TABLES, query, run
 
 PERF = FIXTURES / "perf"
@@ -99,7 +100,6 @@ def test_a_recording_is_not_replaced(tmp_path):
 
 
 def limit_files():
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 
 
@@ -109,6 +109,29 @@ def test_a_file_that_cannot_grow_is_an_error(tmp_path):
                           timeout=TIMEOUT, preexec_fn=limit_files)
     assert done.returncode == 4 and b"File too large" in done.stderr, done.stderr
     assert not path.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["int", "term"])
+def test_a_signal_leaves_no_database(number, tmp_path):
+    path = tmp_path / "saved.db"
+    end_while_reading(["pquery", "--save", path, "-"], tmp_path, number)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_leaves_an_older_database(tmp_path):
+    path = tmp_path / "saved.db"
+    assert run("--save", path, CHAINS).returncode == 0
+    older = path.read_bytes()
+    end_while_reading(["pquery", "--save", path, "-"], tmp_path, signal.SIGTERM)
+    assert path.read_bytes() == older and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_database_of_a_recording_that_only_can_be_read(tmp_path):
+    recording, path = tmp_path / "perf.data", tmp_path / "saved.db"
+    recording.write_bytes(CHAINS.read_bytes())
+    recording.chmod(0o440)
+    assert run("--save", path, recording).returncode == 0
+    assert path.stat().st_mode & 0o607 == 0o600
 
 
 @pytest.mark.parametrize("args, words", [

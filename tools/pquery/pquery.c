@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files/source.h"
 #include "pquery/pquery_run.h"
 #include "sandbox/sandbox.h"
 
@@ -46,19 +47,37 @@ static enum cli_exit open_input(struct run *run, struct input *in)
 	return CLI_OK;
 }
 
+static const char *why_not_saved(int error)
+{
+	return error == EINVAL ? "a database needs a regular file" :
+	       error == EEXIST ? "this file is not a SQLite database: it is not replaced" :
+	       strerror(error);
+}
+
+static enum cli_exit open_save(struct run *run)
+{
+	const struct input *first = run->operands.inputs;
+	struct stat source = { 0 };
+	const bool has_source = source_stat(first->path, first->fd, &source);
+	enum cli_exit status;
+
+	source.st_mode |= 0600;		/* a database of a recording that only can be read, too */
+	if (save_check(run->s->save)) {
+		cli_error(&pquery, "%s: %s", run->s->save, why_not_saved(errno));
+		return CLI_OUTPUT;
+	}
+	status = atomic_output_open(&run->saved, &pquery, run->s->save,
+				    has_source ? &source : NULL);
+	run->save.fd = run->saved.main.fd;
+	return status;
+}
+
 static enum cli_exit open_output(struct run *run)
 {
-	const char *path = run->s->save ? run->s->save : run->s->output;
 	const char *input = run->operands.nr_inputs ? run->operands.inputs[0].path : NULL;
-	const enum cli_exit status = output_open(&run->out, &pquery, path, input);
 
-	if (status != CLI_OK || !run->s->save || !save_open(&run->save, run->out.fd))
-		return status;
-	cli_error(&pquery, "%s: %s", run->out.name,
-		  errno == EINVAL ? "a database needs a regular file" :
-		  errno == EEXIST ? "this file is not a SQLite database: it is not replaced" :
-		  strerror(errno));
-	return CLI_OUTPUT;
+	return run->s->save ? open_save(run) :
+		output_open(&run->out, &pquery, run->s->output, input);
 }
 
 static enum cli_exit open_files(struct run *run)
@@ -72,6 +91,13 @@ static enum cli_exit open_files(struct run *run)
 	return status == CLI_OK ? open_database(run) : status;
 }
 
+static void drop_save(void *ctx)
+{
+	struct run *run = ctx;
+
+	atomic_output_discard(&run->saved);
+}
+
 static enum cli_exit query_inputs(struct run *run)
 {
 	const struct input *first = run->operands.inputs;
@@ -81,17 +107,21 @@ static enum cli_exit query_inputs(struct run *run)
 		.input = nr ? first->fd : STDIN_FILENO,
 		.read_beneath = nr && first->fd < 0 ? first->path : NULL,
 		.receive = run->s->has_names ? SANDBOX_RECEIVE_FILES : SANDBOX_RECEIVE_NOTHING,
-		.tempfile = SANDBOX_TEMPFILE_ALWAYS,
+		.tempfile = SANDBOX_TEMPFILE_ALWAYS, .undo = drop_save,
 	};
-	const enum cli_exit status = run->s->has_names ?
-		query_names_prepare(&run->names, &pquery, &run->s->symbols, nr) : CLI_OK;
+	enum cli_exit status = run->s->has_names ?
+		query_names_prepare(&run->names, &pquery, &run->s->symbols, nr) : CLI_OK, kept;
 
 	if (status != CLI_OK) {
 		sqlite3_close_v2(run->db);
 		return status;
 	}
-	return sandbox_run(&sandbox, run->out.created ? SANDBOX_IN_CHILD : SANDBOX_IN_PROCESS,
-			   run_in_sandbox, run);
+	status = sandbox_run(&sandbox, run->out.created || run->s->save ? SANDBOX_IN_CHILD :
+			     SANDBOX_IN_PROCESS, run_in_sandbox, run);
+	if (!run->s->save || status > CLI_ERRORS)
+		return status;
+	kept = atomic_output_commit(&run->saved);
+	return kept == CLI_OK ? status : kept;
 }
 
 static enum cli_exit check_save(const struct settings *s)
@@ -115,7 +145,7 @@ int main(int argc, char **argv)
 {
 	struct settings s = { .format = ROWS_TABLE };
 	char **operands = cli_parse(&pquery, argc, argv, &s);
-	struct run run = { .s = &s, .out = OUTPUT_CLOSED, .save = { .fd = -1 },
+	struct run run = { .s = &s, .out = OUTPUT_CLOSED, .saved = ATOMIC_OUTPUT_CLOSED,
 			   .errors = { &pquery, ERRORS_SHOWN, s.verbose, 0 } };
 	enum cli_exit status = sandbox_check(&pquery, s.sandbox);
 
@@ -135,6 +165,7 @@ int main(int argc, char **argv)
 		status = query_inputs(&run);
 	if (run.out.fd >= 0 && status > CLI_ERRORS)
 		output_discard(&run.out);
+	atomic_output_discard(&run.saved);
 	for (size_t i = 0; i < run.operands.nr_inputs; i++)
 		input_close(&run.operands.inputs[i]);
 	free(run.operands.inputs);

@@ -282,7 +282,7 @@ static enum cli_exit save_tables(struct run *run)
 		return CLI_OK;
 	if (!run->save.error)
 		return fail_query(run, code);
-	cli_error(&pquery, "%s: %s", run->out.name, strerror(run->save.error));
+	cli_error(&pquery, "%s: %s", run->s->save, strerror(run->save.error));
 	return CLI_OUTPUT;
 }
 
@@ -310,7 +310,7 @@ enum cli_exit run_in_sandbox(void *ctx)
 	status = add_inputs(run);
 	if (status == CLI_OK)
 		status = check_sql(run);
-	if (status == CLI_OK)
+	if (status == CLI_OK && !run->s->save)
 		status = output_truncate(&run->out);
 	if (status == CLI_OK)
 		status = run_queries(run);

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "database.h"
+#include "files/atomic_output.h"
 #include "files/input_errors.h"
 #include "files/max_output.h"
 #include "files/output.h"
@@ -19,6 +20,7 @@ struct run {
 	struct max_output max_output;
 	struct operands operands;
 	struct output out;
+	struct atomic_output saved;	/* of --save; not `out` then */
 	struct save save;
 	struct rows rows;
 	struct progress progress;

@@ -185,22 +185,29 @@ static bool is_database(int fd)
 	       memcmp(head, magic, sizeof(magic)) == 0;
 }
 
-int save_open(struct save *s, int output)
+int save_check(const char *path)
 {
-	char path[64];
+	const size_t n = strlen(path);
 	struct stat st;
+	int fd, ret;
 
-	if (fstat(output, &st))
+	errno = EINVAL;
+	if (strcmp(path, "-") == 0 || !n || path[n - 1] == '/')
 		return -1;
+	if (stat(path, &st))
+		return errno == ENOENT ? 0 : -1;
 	errno = EINVAL;
 	if (!S_ISREG(st.st_mode))
 		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", output);
-	s->fd = open(path, O_RDWR | O_CLOEXEC);
-	if (s->fd < 0)
+	if (!st.st_size)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
 		return -1;
+	ret = is_database(fd) ? 0 : -1;
+	close(fd);
 	errno = EEXIST;
-	return !st.st_size || is_database(s->fd) ? 0 : -1;
+	return ret;
 }
 
 int save_attach(struct save *s, sqlite3 *db)
@@ -234,7 +241,4 @@ void save_close(struct save *s)
 {
 	if (s->vfs.zName)
 		sqlite3_vfs_unregister(&s->vfs);
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
 }
