@@ -81,11 +81,11 @@ static int read_filter(struct pdpy_filter *f, PyObject *of[6], PyObject *time)
 
 /* --- the source --- */
 
-/* Opens the input: a descriptor, which is duplicated; the path of a directory; or bytes. */
+/* Opens the input: a descriptor of a file, which is duplicated; the path of a directory; or
+ * bytes. */
 static int open_input(struct pdpy_source *s, int fd, PyObject *path, PyObject *bytes)
 {
 	PyObject *name = NULL;
-	struct pd_error e;
 
 	if (bytes != Py_None) {
 		s->has_bytes = !PyObject_GetBuffer(bytes, &s->bytes, PyBUF_SIMPLE);
@@ -98,15 +98,8 @@ static int open_input(struct pdpy_source *s, int fd, PyObject *path, PyObject *b
 		return s->path ? 0 : -1;
 	}
 	s->start = lseek(fd, 0, SEEK_CUR);
-	if (s->start >= 0) {
+	if (s->start >= 0)
 		s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	} else {	/* a stream: it is read more than once */
-		Py_BEGIN_ALLOW_THREADS
-		s->fd = pd_stream_copy(fd, &e);
-		Py_END_ALLOW_THREADS
-		s->start = 0;
-		errno = s->fd < 0 && e.code == PD_E_IO ? (int)e.have : ENOMEM;
-	}
 	if (s->fd < 0)
 		PyErr_SetFromErrno(PyExc_OSError);
 	return s->fd < 0 ? -1 : 0;
@@ -187,7 +180,8 @@ static struct pdpy_source *learned(PyObject *self)
 	o->learner = 0;
 	if (!ret)
 		return o->source;
-	pdpy_raise(&e);
+	if (!PyErr_Occurred())
+		pdpy_raise(&e);
 	return NULL;
 }
 
@@ -339,16 +333,32 @@ static PyObject *source_header(PyObject *self, PyObject *ignored)
 
 /* --- Parquet --- */
 
+/* The state that the files of a pass share. */
+struct writing {
+	bool is_interrupted;
+};
+
 struct file {
+	struct writing *of;
 	int fd;
 	int error;
 };
+
+static void look_for_signals(void *ctx, const struct pd_reader *r)
+{
+	struct writing *w = ctx;
+
+	(void)r;
+	w->is_interrupted = w->is_interrupted || pdpy_is_interrupted();
+}
 
 static int write_file(void *file, const void *bytes, size_t size)
 {
 	struct file *f = file;
 	const char *p = bytes;
 
+	if (f->of->is_interrupted)
+		f->error = EINTR;
 	while (size && !f->error) {
 		const ssize_t n = write(f->fd, p, size);
 
@@ -397,9 +407,10 @@ static int read_files(PyObject *list, struct file *files, struct pd_output *outp
 
 static PyObject *source_write_parquet(PyObject *self, PyObject *args)
 {
-	struct file files[64] = { { 0 } };
+	struct writing writing = { false };
+	struct file files[64] = { { NULL } };
 	struct pd_output outputs[64] = { { NULL } };
-	struct pc_options o = { .size = sizeof(o) };
+	struct pc_options o = { .size = sizeof(o), .on_read = look_for_signals, .ctx = &writing };
 	struct pd_error e = { .code = PD_OK };
 	struct pdpy_source *s;
 	unsigned int with;
@@ -409,6 +420,8 @@ static PyObject *source_write_parquet(PyObject *self, PyObject *args)
 	if (!PyArg_ParseTuple(args, "O!Ipzz", &PyList_Type, &list, &with, &int64, &o.file_id,
 			      &o.path) || read_files(list, files, outputs, &o.tables))
 		return NULL;
+	for (size_t i = 0; i < pc_nr_tables(); i++)
+		files[i].of = &writing;
 	o.with = with;
 	o.uint64 = int64 ? PC_AS_INT64 : PC_UNSIGNED;
 	s = learned(self);
@@ -417,6 +430,8 @@ static PyObject *source_write_parquet(PyObject *self, PyObject *args)
 	Py_BEGIN_ALLOW_THREADS
 	ret = write_tables(s, &o, outputs, &e);
 	Py_END_ALLOW_THREADS
+	if (writing.is_interrupted)
+		return NULL;
 	if (ret > 0) {
 		errno = ret;
 		return PyErr_SetFromErrno(PyExc_OSError);

@@ -95,6 +95,17 @@ static struct pdpy_reader open_reader(const struct pdpy_source *s, struct pd_rea
 
 /* --- learning --- */
 
+enum { RECORDS_TO_SIGNALS = 1 << 14 };	/* some ms */
+
+bool pdpy_is_interrupted(void)
+{
+	const PyGILState_STATE state = PyGILState_Ensure();
+	const bool is_interrupted = PyErr_CheckSignals() != 0;
+
+	PyGILState_Release(state);
+	return is_interrupted;
+}
+
 static void add_reported(struct pdpy_errors *to, const struct pd_error *e)
 {
 	struct pdpy_reported *more;
@@ -157,12 +168,16 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	const struct pd_record *record;
 	struct pd_error ignored;
+	uint64_t records = 0;
 	bool is_cut;
 	int ret;
 
-	while ((ret = pd_reader_next(reader, &record, e)) > 0)
+	while ((ret = pd_reader_next(reader, &record, e)) > 0) {
 		if (pd_record_type(record) != PD_RECORD_SAMPLE)
 			pd_history_add_record(s->history, record, &ignored);
+		if (++records % RECORDS_TO_SIGNALS == 0 && pdpy_is_interrupted())
+			return -1;
+	}
 	if (ret < 0 && s->is_strict)
 		return -1;
 	if (ret < 0)

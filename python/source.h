@@ -72,8 +72,12 @@ struct pdpy_pass {
 void pdpy_source_release(struct pdpy_source *s);
 
 
+/* Runs handlers of signals, such as Ctrl-C's. Called without the GIL. Returns whether one raised an
+ * exception, which is then that of the thread. */
+bool pdpy_is_interrupted(void);
+
 /* Learns the history and the errors, once. Returns 0, or -1 and *e: not readable, or damaged and
- * strict. Must be called without other calls on the source. */
+ * strict; or -1 and an exception: interrupted. Must be called without other calls on the source. */
 int pdpy_source_learn(struct pdpy_source *s, struct pd_error *e);
 
 /* Returns a copy of the errors of payloads, as far as there is memory; the caller frees the

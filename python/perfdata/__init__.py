@@ -11,6 +11,7 @@ and none of them is needed. Damage does not raise: see Recording.errors, and str
 import json as _json
 import os as _os
 import stat as _stat
+import tempfile as _tempfile
 import warnings as _warnings
 
 from operator import index as _index
@@ -231,29 +232,38 @@ class Recording:
         return found if types is None else (r for r in found if r.type in wanted)
 
     def write_parquet(self, directory, tables=None, groups=(), int64=False, file_id=None):
-        """Writes tables (default: all) to DIRECTORY/TABLE.parquet; files.parquet is the last."""
+        """Writes tables (default: all) to DIRECTORY/TABLE.parquet. The files get these names when
+        all are complete, files.parquet last; an older one is removed first."""
         chosen = list(_TABLES) if tables is None else _as_list(tables)
         for name in chosen:
             _find_table(name)
         directory = _os.fsdecode(directory)
         _os.makedirs(directory, exist_ok=True)
-        paths = [_os.path.join(directory, f"{name}.parquet") if name in chosen else None
-                 for name in _TABLES]
+        with _tempfile.TemporaryDirectory(prefix="incomplete-", dir=directory) as folder:
+            self._write_files(folder, chosen, groups, int64, file_id)
+            _move_files(folder, directory, chosen)
+
+    def _write_files(self, folder, chosen, groups, int64, file_id):
         files = []
         try:
-            for path in paths:
-                files.append(-1 if path is None else _os.open(
-                    path, _os.O_WRONLY | _os.O_CREAT | _os.O_TRUNC | _os.O_CLOEXEC, 0o666))
+            for name in _TABLES:
+                files.append(-1 if name not in chosen else _os.open(
+                    _os.path.join(folder, f"{name}.parquet"),
+                    _os.O_WRONLY | _os.O_CREAT | _os.O_EXCL | _os.O_CLOEXEC, 0o666))
             self._source().write_parquet(files, _groups(groups), bool(int64), file_id, self._path)
-        except BaseException:
-            for path, file in zip(paths, files):
-                if path is not None and file >= 0:
-                    _os.unlink(path)
-            raise
         finally:
             for file in files:
                 if file >= 0:
                     _os.close(file)
+
+
+def _move_files(folder, directory, tables):
+    mark = _os.path.join(directory, "files.parquet")
+    if "files" in tables and _os.path.lexists(mark):
+        _os.unlink(mark)
+    for name in sorted(tables, key=lambda name: name == "files"):
+        name += ".parquet"
+        _os.replace(_os.path.join(folder, name), _os.path.join(directory, name))
 
 
 def _open_path(path, arguments):
@@ -264,6 +274,19 @@ def _open_path(path, arguments):
         return _perfdata.Source(fd, None, None, *arguments)
     finally:
         _os.close(fd)
+
+
+def _copied(stream):
+    """A temporary file with what a stream has, which is read more than once."""
+    file = _tempfile.TemporaryFile(buffering=0)
+    try:
+        while data := _os.read(stream, 1 << 16):
+            file.write(data)
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def _has_descriptor(source):
@@ -319,7 +342,8 @@ def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=N
     elif not hasattr(source, "read"):
         raise TypeError(f"a path, bytes or a file object is needed, not {type(source).__name__}")
     elif _has_descriptor(source):
-        opened = _perfdata.Source(source.fileno(), None, None, *arguments)
+        with _copied(source.fileno()) as file:
+            opened = _perfdata.Source(file.fileno(), None, None, *arguments)
     else:
         opened = _perfdata.Source(-1, None, _read(source), *arguments)
     # a path that is no UTF-8 is shown as pdecode shows it

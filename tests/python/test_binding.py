@@ -15,6 +15,9 @@ from arrow_reader import read_arrow
 from conftest import FIXTURES, ROOT, SANITIZER_REPORT, TIMEOUT, TOOLS, fixture_files
 from installed import KEEP_FLAGS, is_sanitized, make
 from payloads import short_payload
+from perfdata.attr import Attr
+from perfdata.container import File
+from perfdata.sample import sample
 
 PERF = FIXTURES / "perf"
 CHAINS = PERF / "02-callgraph-fp.data"
@@ -341,17 +344,87 @@ except Exception as e:
 
 
 @pytest.mark.sanitize
-def test_a_full_disk(python, tmp_path):
-    full = tmp_path / "out" / "samples.parquet"
-    full.parent.mkdir()
-    full.symlink_to("/dev/full")
+def test_a_full_disk_leaves_older_files(python, tmp_path):
+    out = tmp_path / "out"
     found = python("""
+import resource
+f = perfdata.open(sys.argv[1])
+f.write_parquet(sys.argv[2])
+older = {name: open(f"{sys.argv[2]}/{name}", "rb").read() for name in os.listdir(sys.argv[2])}
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
-    perfdata.open(sys.argv[1]).write_parquet(sys.argv[2])
+    f.write_parquet(sys.argv[2])
 except OSError as e:
-    say(e.errno)
-""", CHAINS, full.parent)
-    assert found == [28] and not list(full.parent.iterdir())
+    say(e.errno == 27)
+say([older == {name: open(f"{sys.argv[2]}/{name}", "rb").read()
+               for name in os.listdir(sys.argv[2])}, len(older)])
+""", CHAINS, out)
+    assert found == [True, [True, len(list(out.iterdir()))]]
+
+
+HANDLER = """
+import signal
+class Stop(Exception): pass
+calls = []
+def handler(number, frame):
+    calls.append(number)
+    if stops: raise Stop
+signal.signal(signal.SIGALRM, handler)
+stops = False
+"""
+
+
+@pytest.fixture(scope="module")
+def long_recording(tmp_path_factory):
+    """Records for some tenths of a second."""
+    path = tmp_path_factory.mktemp("long") / "long.data"
+    event = Attr(type=1, sample_period=1, sample_type="IP|TID|TIME", flags=("sample_id_all",))
+    one = sample(event, 2, ip=0x1000, pid=7, tid=7, time=100)
+    path.write_bytes(File(attrs=[(event, [1])],
+                          records=[lambda wire: one(wire) * 1_000_000]).build("<"))
+    return path
+
+
+@pytest.mark.parametrize("call", ["f.errors", "f.write_parquet(sys.argv[2], tables=['samples'])"],
+                         ids=["learning", "parquet"])
+def test_signals_are_handled_meanwhile(call, python, long_recording, tmp_path):
+    """A signal that only waits for the end of the call is handled once."""
+    found = python(HANDLER + f"""
+f = perfdata.open(sys.argv[1])
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+{call}
+signal.setitimer(signal.ITIMER_REAL, 0)
+say(len(calls))
+""", long_recording, tmp_path)
+    assert found[0] > 3
+
+
+def test_a_signal_ends_the_writing(python, long_recording, tmp_path):
+    assert python(HANDLER + """
+f = perfdata.open(sys.argv[1])
+f.errors
+stops = True
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+try:
+    f.write_parquet(sys.argv[2])
+except Stop:
+    say("stopped")
+say(f.stats()["records"])
+""", long_recording, tmp_path) == ["stopped", 1_000_000]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_ends_the_wait_for_a_pipe(python):
+    assert python(HANDLER + """
+stops = True
+reading, writing = os.pipe()
+os.write(writing, open(sys.argv[1], "rb").read(4096))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+try:
+    perfdata.open(os.fdopen(reading, "rb"))
+except Stop:
+    say("stopped")
+""", CHAINS) == ["stopped"]
 
 
 @pytest.mark.sanitize
