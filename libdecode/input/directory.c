@@ -151,7 +151,9 @@ struct pd_source *pd_directory_open_main(const struct pd_directory *d,
 
 	if (!source && e->code == PD_E_IO && e->have == ENOENT)
 		source = pd_directory_open(d, "header", l, e);	/* the name in perf 5.1 to 5.4 */
-	if (!source)
+	if (!source && e->code == PD_E_IO && e->have == ENOENT)
+		e->text = "a directory without a file 'data', so it is no recording";
+	else if (!source)
 		e->file = name;
 	return source;
 }

@@ -41,8 +41,8 @@ def test_no_perf_data(run_pdecode, tmp_path):
         (tmp_path / "dir").mkdir()
         for path, word in ((empty, "not a perf.data"), ("/dev/null", "not a perf.data"),
                            (tmp_path / "absent", "No such file"),
-                           (tmp_path / "dir", "dir: data: No such file or directory; a recorded "
-                                              "directory contains this file"),
+                           (tmp_path / "dir", "dir: a directory without a file 'data', so it is "
+                                              "no recording"),
                            (sock, "No such device"), ("/proc/self/mem", "Input/output error"),
                            (tmp_path / "empty" / "x", "Not a directory"),
                            ("/" + "x" * 5000, "too long")):

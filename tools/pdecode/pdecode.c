@@ -170,8 +170,7 @@ static struct pd_reader *open_reader(struct run *run)
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, &o, &e) :
 		pd_reader_open_path(run->in.path, &o, &e);
 	if (!reader)
-		report_error(run, &e, run->in.fd < 0 && e.code == PD_E_IO && e.have == ENOENT ?
-			     "; a recorded directory contains this file" : run->in.hint);
+		report_error(run, &e, run->in.hint);
 	return reader;
 }
 

@@ -349,8 +349,6 @@ static enum cli_exit input_failed(const struct run *run, const struct pd_error *
 		text = "no event is left, so the records can't be read";
 	else if (e->code == PD_E_UNFINISHED)
 		text = "no record is left";
-	else if (e->code == PD_E_IO && e->have == ENOENT && is_directory(run->in.path))
-		text = "contains no file `data`";
 	cli_error(&tool, "%s: %s%s", run->in.name, text, run->in.hint);
 	return CLI_INPUT;
 }
