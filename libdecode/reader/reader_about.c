@@ -107,6 +107,11 @@ uint64_t pd_attr_fixed_period(const struct pd_attr *a)
 	return a && !(a->sample_type & PD_SAMPLE_PERIOD) ? a->sample_period : 0;
 }
 
+const char *pd_attr_print_format(const struct pd_attr *a)
+{
+	return a && a->tracepoint ? a->tracepoint->print_format : "";
+}
+
 struct pd_bytes pd_attr_bytes(const struct pd_attr *a)
 {
 	return a ? a->bytes : (struct pd_bytes){ NULL, 0 };

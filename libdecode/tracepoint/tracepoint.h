@@ -2,8 +2,8 @@
  *
  * A format text is the content of events/SYSTEM/NAME/format in tracefs, which a recording keeps in
  * its TRACING_DATA. Its `field:` lines state the position of each field in the raw data; `print
- * fmt` is not used. Byte order and word size of data and texts are those of the recording machine,
- * which may differ from the file's.
+ * fmt` is kept for callers. Byte order and word size of data and texts are those of the recording
+ * machine, which may differ from the file's.
  */
 #ifndef PD_TRACEPOINT_TRACEPOINT_H
 #define PD_TRACEPOINT_TRACEPOINT_H
@@ -51,6 +51,7 @@ struct pd_tp_field {
 
 struct pd_tp_event {
 	const char *system, *name;	/* any bytes but NUL */
+	const char *print_format;	/* what follows `print fmt:`; likewise */
 	uint64_t id;			/* attr.config, and common_type of the data */
 	const struct pd_tp_field *fields;	/* as the text has them, common_ ones included */
 	size_t nr_fields;		/* at least 1 */

@@ -536,6 +536,13 @@ static bool alloc_fields(struct parser *p, struct pd_bytes text)
 	return p->fields;
 }
 
+static enum pd_code keep_print_format(struct parser *p, struct pd_bytes text)
+{
+	text = trim_blanks(text);
+	p->event->print_format = pd_arena_text(p->arena, text.data, text.size);
+	return p->event->print_format ? PD_OK : pd_tp_no_memory(p->arena);
+}
+
 static enum pd_code parse_lines(struct parser *p, struct pd_bytes text)
 {
 	struct pd_bytes rest = text;
@@ -545,8 +552,12 @@ static enum pd_code parse_lines(struct parser *p, struct pd_bytes text)
 		struct pd_bytes line = next_line(&rest);
 		enum pd_code code;
 
-		if (strip_prefix(&line, "print fmt"))
+		if (strip_prefix(&line, "print fmt")) {
+			if (strip_prefix(&line, ":") &&
+			    (code = keep_print_format(p, line)) != PD_OK)
+				return code;
 			break;
+		}
 		code = parse_line(p, line);
 		if (code != PD_OK && code != PD_E_FORMAT)
 			return code;
@@ -581,7 +592,7 @@ enum pd_code pd_tp_parse(struct pd_arena *a, const struct pd_tp_source *in, stru
 	enum pd_code code;
 
 	*damage = (struct pd_tp_damage){ 0, 0 };
-	*e = (struct pd_tp_event){ .name = "", .swap = in->swap };
+	*e = (struct pd_tp_event){ .name = "", .print_format = "", .swap = in->swap };
 	if (system.size > PD_TP_MAX_NAME)
 		return PD_E_FORMAT;
 	e->system = pd_arena_text(a, system.data, system.size);

@@ -12,6 +12,7 @@
 #include "formats/script_head.h"
 #include "formats/script_starts.h"
 #include "profile/stack.h"
+#include "samples/print_format.h"
 #include "samples/trace.h"
 
 struct pp_texts {
@@ -22,6 +23,12 @@ struct pp_texts {
 	struct pp_frame_lines frames[2];	/* tracepoints may have other fields */
 	bool is_trace;
 	struct pp_line_starts starts;
+	struct pp_trace_format {
+		struct pp_print_format *format;	/* NULL: not known */
+		bool is_read;
+	} *formats;		/* of each event */
+	size_t formats_capacity;
+	struct pp_printed printed;
 };
 
 /* perf 6.1 prints where an address of a chain is in its file. */
@@ -65,14 +72,12 @@ static void put_value(struct pp_out *out, const struct pd_item *item)
 	}
 }
 
-/* Each field by its name: what the kernel's print format says in words of its own is not known. */
-static enum pd_code put_trace(struct pp_texts *t, const struct pd_record *record)
+/* Each field by its name, where the print format is not known. */
+static void put_named_fields(struct pp_texts *t, const struct pd_item *fields)
 {
-	const struct pd_item *fields, *field = NULL;
+	const struct pd_item *field = NULL;
 	bool is_first = true;
 
-	if (pp_trace_fields(&t->tree, record, &fields) != PD_OK)
-		return PD_E_LIMIT;
 	while ((field = pd_item_next(fields, field))) {
 		if (strncmp(field->name, "common_", 7) == 0)
 			continue;
@@ -82,7 +87,73 @@ static enum pd_code put_trace(struct pp_texts *t, const struct pd_record *record
 		put_value(&t->out, field);
 		is_first = false;
 	}
+}
+
+/* Where a tracepoint's sample is. */
+struct place {
+	const struct pp_profile *p;
+	const struct pd_fields *sample;
+	const struct pd_moment *at;
+};
+
+static const char *kernel_name(void *ctx, uint64_t address, uint64_t *offset)
+{
+	const struct place *place = ctx;
+	const struct pd_namer *namer = place->p->options.namer;
+	struct pd_frame_names names = { .nr_functions = 0 };
+	struct pd_location at;
+
+	if (!namer || !pd_history_locate(place->p->options.history, place->sample->pid, address,
+					 PD_CPUMODE_KERNEL, place->at, &at))
+		return NULL;
+	namer->frame(namer->ctx, place->sample->pid, &at, &names);
+	*offset = names.offset;
+	return names.nr_functions ?
+		pp_symbol_of(namer, &names.functions[names.nr_functions - 1]) : NULL;
+}
+
+/* Returns the print format of an event, compiled at its first sample; NULL if it is not known. */
+static const struct pp_print_format *find_format(struct pp_texts *t, const struct pd_attr *attr)
+{
+	const size_t before = t->formats_capacity, i = pd_attr_index(attr);
+	struct pp_memory *m = &t->out.p->memory;
+	struct pp_trace_format *formats = pp_memory_grow(m, t->formats, &t->formats_capacity,
+							 i + 1, sizeof(*formats));
+
+	if (!formats)
+		return NULL;
+	t->formats = formats;
+	memset(formats + before, 0, (t->formats_capacity - before) * sizeof(*formats));
+	if (!formats[i].is_read)
+		formats[i].format = pp_print_format_new(m, pd_attr_print_format(attr));
+	formats[i].is_read = true;
+	return formats[i].format;
+}
+
+static enum pd_code put_trace(struct pp_texts *t, const struct pd_record *record,
+			      const struct pd_fields *sample, const struct pd_moment *at)
+{
+	const struct pp_print_format *format = find_format(t, pd_record_attr(record));
+	struct place place = { t->out.p, sample, at };
+	const struct pd_item *fields;
+
+	if (pp_trace_fields(&t->tree, record, &fields) != PD_OK)
+		return PD_E_LIMIT;
+	t->printed.name = kernel_name;
+	t->printed.ctx = &place;
+	if (format && fields && pp_print_fields(format, fields, &t->printed))
+		pp_put_clean(&t->out, (struct pd_bytes){ (const uint8_t *)t->printed.text,
+							 t->printed.size });
+	else
+		put_named_fields(t, fields);
 	return PD_OK;
+}
+
+static void free_formats(struct pp_texts *t, struct pp_memory *m)
+{
+	for (size_t i = 0; i < t->formats_capacity; i++)
+		pp_print_format_free(t->formats[i].format, m);
+	pp_memory_free(m, t->formats, t->formats_capacity, sizeof(*t->formats));
 }
 
 /* --- a sample --- */
@@ -167,7 +238,7 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 	pp_put_line_start(&t->starts, &t->out, r, &(struct pp_line_start){
 				  sample, &stack->task, event, weight, t->fields, shape });
 	if (t->is_trace && t->fields & PP_FIELD_TRACE)
-		code = put_trace(t, pd_reader_record(r, sample));
+		code = put_trace(t, pd_reader_record(r, sample), sample, &stack->at);
 	if (code != PD_OK)
 		return code;
 	/* perf shows where a tracepoint is only if that was recorded or asked for */
@@ -215,6 +286,7 @@ int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script 
 	p->each = NULL;
 	pp_flush(&t.out);
 	pd_tree_free(t.tree);
+	free_formats(&t, &p->memory);
 	for (size_t i = 0; i < 2; i++)
 		pp_frame_lines_free(&t.frames[i], &p->memory);
 	return t.out.error ? t.out.error : ret;

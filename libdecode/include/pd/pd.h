@@ -220,6 +220,11 @@ PD_API struct pd_bytes pd_attr_bytes(const struct pd_attr *a);
  * 0 if they do, and of an event with a frequency. */
 PD_API uint64_t pd_attr_fixed_period(const struct pd_attr *a);
 
+/* Returns how the kernel prints a tracepoint's samples, the text after `print fmt:` in its format:
+ * "\"pid=%d\", REC->pid"; "" if the recording has none, never NULL. Valid until
+ * pd_reader_free(). */
+PD_API const char *pd_attr_print_format(const struct pd_attr *a);
+
 /* Visits the fields of the event's struct perf_event_attr. Spans are valid until
  * pd_reader_free(). */
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
