@@ -46,6 +46,11 @@ struct encoding {
 	uint32_t nr_functions;
 	uint32_t *columns;		/* of each event of `p`: its number, PP_NONE: none */
 	uint32_t *newer_columns;	/* the same of `out` */
+	struct column {
+		const char *name;
+		size_t event;
+		bool is_clock;
+	} *order;			/* of the columns, in the order of the file */
 	size_t nr_columns;
 	size_t clock;			/* the first event of them that is a clock */
 	bool *are_repeated;		/* names of these events */
@@ -229,21 +234,42 @@ static uint32_t find_column(const struct encoding *c, size_t event)
 	return event == pp_main_event(c->p) ? c->newer_columns[c->out->o.event] : PP_NONE;
 }
 
+/* pprof compares only profiles whose columns have one order: not that in which events had their
+ * first samples. */
+static int compare_columns(const void *a, const void *b)
+{
+	const struct column *one = a, *two = b;
+	const int names = strcmp(one->name, two->name);
+
+	if (one->is_clock != two->is_clock)
+		return one->is_clock ? -1 : 1;
+	return names ? names : one->event < two->event ? -1 : one->event > two->event;
+}
+
 /* Numbers the events of the newer recording. Returns 0, or -1 without memory. */
 static int make_columns(struct encoding *c)
 {
 	struct pp_profile *p = c->out->p;
 
+	c->order = pp_memory_zeroed(&p->memory, p->nr_events, sizeof(*c->order));
 	c->newer_columns = pp_memory_zeroed(&p->memory, p->nr_events, sizeof(*c->newer_columns));
 	c->are_repeated = pp_find_repeated_names(p);
-	if (!c->newer_columns || !c->are_repeated)
+	if (!c->order || !c->newer_columns || !c->are_repeated)
 		return -1;
 	c->clock = SIZE_MAX;
 	for (size_t i = 0; i < p->nr_events; i++) {
-		c->newer_columns[i] = pp_is_column(p, i) ? (uint32_t)c->nr_columns++ : PP_NONE;
-		if (c->clock == SIZE_MAX && pp_is_column(p, i) && p->events[i].weigher.is_time)
+		c->newer_columns[i] = PP_NONE;
+		if (!pp_is_column(p, i))
+			continue;
+		if (c->clock == SIZE_MAX && p->events[i].weigher.is_time)
 			c->clock = i;
+		c->order[c->nr_columns++] = (struct column){ p->events[i].weigher.name, i,
+							     c->clock == i };
 	}
+	if (c->nr_columns > 1)
+		qsort(c->order, c->nr_columns, sizeof(*c->order), compare_columns);
+	for (uint32_t i = 0; i < c->nr_columns; i++)
+		c->newer_columns[c->order[i].event] = i;
 	return 0;
 }
 
@@ -357,9 +383,9 @@ static void put_types(struct encoding *c)
 	const struct pp_profile *p = c->out->p;
 	char text[sizeof(p->events->weigher.name) + 32];
 
-	for (size_t i = 0; i < p->nr_events; i++) {
-		if (!pp_is_column(p, i))
-			continue;
+	for (size_t column = 0; column < c->nr_columns; column++) {
+		const size_t i = c->order[column].event;
+
 		name_event(c, i, "_sample", text, sizeof(text));
 		put_type(c, PROFILE_SAMPLE_TYPE, c->nr_columns > 1 ? text : "samples", "count");
 		put_type(c, PROFILE_SAMPLE_TYPE, name_column(c, i, text, sizeof(text)),
@@ -397,7 +423,8 @@ static void put_comments(struct encoding *c)
 static void put_head(struct encoding *c)
 {
 	const struct pp_profile *p = c->out->p;
-	const size_t event = c->out->o.event;
+	/* the same in all profiles of these events, as pprof wants, whichever is the main one */
+	const size_t event = c->nr_columns ? c->order->event : c->out->o.event;
 	const struct pp_weigher *w = &p->events[event].weigher;
 	char text[sizeof(w->name) + 32];
 	const char *name = name_column(c, event, text, sizeof(text));
@@ -407,6 +434,7 @@ static void put_head(struct encoding *c)
 				p->counts.last - p->counts.first);
 	put_type(c, PROFILE_PERIOD_TYPE, name, w->is_time ? "nanoseconds" : "count");
 	pp_proto_number(&c->proto, &c->file, PROFILE_PERIOD, w->period);
+	name = name_column(c, c->out->o.event, text, sizeof(text));
 	pp_proto_number(&c->proto, &c->file, PROFILE_DEFAULT_TYPE, string_of_text(c, name));
 	put_comments(c);
 }
@@ -471,6 +499,7 @@ int pp_write_pprof(struct pp_out *out)
 	else
 		encode_profile(&c);
 	put_fields(&c);
+	pp_memory_free(m, c.order, out->p->nr_events, sizeof(*c.order));
 	pp_memory_free(m, c.newer_columns, out->p->nr_events, sizeof(*c.newer_columns));
 	pp_memory_free(m, c.are_repeated, out->p->nr_events, sizeof(*c.are_repeated));
 	pp_proto_free(&c.proto, &c.file);

@@ -226,4 +226,4 @@ def test_in_pprof_an_event_that_only_the_older_one_has_is_left_out(tmp_path, wri
     assert [values for *_, values in one.samples] == [[1, 100], [2**64 - 1, 2**64 - 100]]
     two = Pprof(preport("--base", write("new", "/app"), "-f", "pprof", tmp_path / "old"))
     assert sorted(values for *_, values in two.samples) == [
-        [0, 0, 1, 100], [0, 0, 2**64 - 1, 2**64 - 100], [1, 3, 0, 0]]
+        [0, 0, 1, 3], [1, 100, 0, 0], [2**64 - 1, 2**64 - 100, 0, 0]]

@@ -87,6 +87,25 @@ def test_events_of_the_same_name_are_columns(tmp_path):
             for column in zip(*(values for *_, values in it.samples))] == [0] * 6
 
 
+def test_columns_do_not_depend_on_the_order_of_events(tmp_path):
+    """Nor the type of the period: go tool pprof -diff_base wants both to be the same."""
+    def types(name, first, second):
+        it = Recording()
+        it.comm(1, 10, "app", misc=EXEC)
+        it.records += [sample(event, misc=USER, pid=10, tid=10, time=10 + i, ip=0x1010, cpu=0,
+                              identifier=1 + i, callchain=[],
+                              **({"period": 5} if event is CLOCK else {}))
+                       for i, event in enumerate((first, second))]
+        path = tmp_path / name
+        path.write_bytes(File(attrs=[(first, [1]), (second, [2])], records=it.records).build())
+        profile = Pprof(preport("-f", "pprof", path))
+        return profile.types, profile.period_type, sorted(v for *_, v in profile.samples)
+    one, other = types("one", CLOCK, FAULTS), types("other", FAULTS, CLOCK)
+    assert one == other
+    assert [name for name, _ in one[0]] == [
+        "cpu-clock_sample", "cpu", "page-faults:HG_sample", "page-faults:HG_event"]
+
+
 # --- svg ------------------------------------------------------------------------------------------
 
 def test_the_picture_shows_the_shares(recording):
