@@ -502,10 +502,20 @@ def test_enough_captures_were_looked_at():
 
 @pytest.mark.parametrize("option, instead", [
     ("--tui", "-f"), ("--call-graph=caller", "-g caller"), ("--symfs=/", "--sysroot"),
-    ("--json", "-f json"), ("-t,", "-f csv"), ("--hierarchy", "-f tree"), ("-D", "pdecode")])
+    ("-t,", "-f csv"), ("--hierarchy", "-f tree"), ("-D", "pdecode")])
 def test_options_of_perf_report_name_ours(option, instead):
     done = subprocess.run([TOOLS / "preport", option], capture_output=True, text=True)
     assert done.returncode == 2 and instead in done.stderr.split(":", 2)[2]
+
+
+@pytest.mark.parametrize("word", ["csv", "json"])
+def test_formats_of_tables_are_options_too(recording, word):
+    want = preport("-f", word, recording)
+    assert want and want == preport("--" + word, recording) == preport(
+        "--" + word, "-f", word, recording)
+    other = {"csv": "json", "json": "csv"}[word]
+    preport("--csv", "--json", recording, status=2)
+    preport("--" + word, "-f", other, recording, status=2)
 
 
 def test_inlined_functions_are_left_out_if_told_so(recording):

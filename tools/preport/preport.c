@@ -552,6 +552,24 @@ static void start_viewer(struct run *run)
 		run->is_paged = viewer_page(&preport);
 }
 
+/* --csv and --json are formats, too. */
+static enum cli_exit choose_word(struct settings *s)
+{
+	const struct {
+		bool is_given;
+		unsigned int word;
+	} flags[] = { { s->csv, format_word("csv") }, { s->json, format_word("json") } };
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		if (!flags[i].is_given)
+			continue;
+		if (s->format != UNSET && s->format != flags[i].word)
+			return cli_usage(&preport, "one format, please: '--csv', '--json' or '-f'");
+		s->format = flags[i].word;
+	}
+	return CLI_OK;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s = { .format = UNSET, .idle = UNSET, .rows = ROWS_UNSET,
@@ -566,6 +584,8 @@ int main(int argc, char **argv)
 
 	if (status == CLI_OK)
 		status = input_check(&preport, &s.inputs, operands[0]);
+	if (status == CLI_OK)
+		status = choose_word(&s);
 	input_choose(&run.in, input_named(&s.inputs, operands[0]));
 	if (s.base) {
 		input_choose(&base.in, s.base);

@@ -96,6 +96,15 @@ static const struct format *find_format(const char *output)
 }
 
 /* A flame graph is a page or a picture. */
+unsigned int format_word(const char *word)
+{
+	unsigned int i = 0;
+
+	while (strcmp(format_words[i], word) != 0)
+		i++;
+	return i;
+}
+
 const struct format *format_choose(unsigned int word, const char *output)
 {
 	const struct format *named = find_format(output);

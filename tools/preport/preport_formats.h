@@ -24,6 +24,9 @@ struct format {
 
 extern const char *const format_words[];
 
+/* Returns the place of a word in format_words. It must be there. */
+unsigned int format_word(const char *word);
+
 /* Returns the format of a word, or if it is UNSET the one that an output's name selects; it may be
  * NULL. A flame graph is a picture if the name is that of one. */
 const struct format *format_choose(unsigned int word, const char *output);

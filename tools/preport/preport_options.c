@@ -33,6 +33,8 @@ static const struct cli_option options[] = {
 		   "On a terminal most are written to a file beside the input, such as "
 		   "perf.html, perf.pb.gz and perf.firefox.json.gz "
 		   "(default: by the name of the output, else top)"),
+	CLI_FLAG(0, "csv", settings, csv, "the same as -f csv"),
+	CLI_FLAG(0, "json", settings, json, "the same as -f json"),
 	CLI_STRING(0, "title", "TEXT", settings, title, "name in headings (default: the input's)"),
 	CLI_CHOICE(0, "theme", NULL, settings, theme, themes,
 		   "colors of the flame graph page at first (default system)"),
@@ -196,8 +198,6 @@ static const struct cli_option options[] = {
 	CLI_REFUSED(0, "top", "a table is what preport writes without -f"),
 	CLI_REFUSED(0, "symfs", "try --sysroot DIR"),
 	CLI_REFUSED(0, "no-demangle", "try --linkage-names"),
-	CLI_REFUSED(0, "csv", "try -f csv"),
-	CLI_REFUSED(0, "json", "try -f json"),
 	CLI_REFUSED('t', "field-separator", "try -f csv"),
 	CLI_REFUSED(0, "show-total-period", "-f csv and json have periods"),
 	CLI_REFUSED(0, "header-only", "try pdecode --header-only"),

@@ -22,7 +22,7 @@ struct settings {
 	bool off_cpu, wall, quiet;
 	bool open, pager;
 	bool is_as_always;	/* an option asked for what is the default */
-	bool stacks;
+	bool stacks, csv, json;
 	bool children, callers, inverted, heatmap, addrs, no_symbols, inlines, lines, verbose;
 };
 
