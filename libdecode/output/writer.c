@@ -356,7 +356,7 @@ int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
 	e = pd_error_or(e, &unused);
 	if (!w)
 		return pd_refuse(e, "no writer");
-	if (w->stage == ENDED)
+	if (w->stage >= ENDED)
 		return pd_writer_require_recording(w, e);
 	if (w->async)
 		return pd_writer_check_io(pd_async_writer_flush(w->async), e);
@@ -393,14 +393,8 @@ static int write_header(struct pd_writer *w, struct pd_error *e)
 	return pd_writer_check_io(pd_out_at(&w->out, 0, w->scratch.data, w->scratch.size), e);
 }
 
-int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
+static int complete_output(struct pd_writer *w, struct pd_error *e)
 {
-	struct pd_error unused;
-
-	e = pd_error_or(e, &unused);
-	if (pd_writer_require_recording(w, e))
-		return -1;
-	w->stage = ENDED;
 	if (pd_writer_check_io(end_async_writer(w), e))
 		return -1;
 	if (w->options.mode != PD_MODE_FILE)
@@ -414,6 +408,20 @@ int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
 	if (pd_writer_encode_compressed(w, e) || pd_writer_write_features(w, e))
 		return -1;
 	return write_header(w, e);
+}
+
+int pd_writer_finish(struct pd_writer *w, struct pd_error *e)
+{
+	struct pd_error unused;
+
+	e = pd_error_or(e, &unused);
+	if (pd_writer_require_recording(w, e))
+		return -1;
+	w->stage = ENDED;
+	if (complete_output(w, e))
+		return -1;
+	w->stage = FINISHED;
+	return 0;
 }
 
 /* Returns the end of the records that reached the descriptor. */
@@ -433,6 +441,8 @@ int pd_writer_abort(struct pd_writer *w, uint64_t *kept, struct pd_error *e)
 	kept = kept ? kept : &unused_kept;
 	if (!w)
 		return pd_refuse(e, "no writer");
+	if (w->stage == FINISHED)
+		return pd_writer_require_recording(w, e);
 	begin = w->header.data.offset;
 	if (!end_async_writer(w) && w->stage == RECORDING)
 		pd_out_flush(&w->out);

@@ -36,7 +36,7 @@ int pd_writer_require_recording(const struct pd_writer *w, struct pd_error *e)
 		return pd_refuse(e, "no writer");
 	if (w->stage == RECORDING)
 		return 0;
-	return pd_refuse(e, w->stage == ENDED ?
+	return pd_refuse(e, w->stage >= ENDED ?
 			     "the writer has finished and can only be freed" :
 			     "pd_writer_begin() must be called first");
 }

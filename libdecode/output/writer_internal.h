@@ -22,7 +22,7 @@ struct pd_writer {
 	struct pd_buf scratch;
 	struct pd_header_values header;
 	struct pd_composed_feature features[PD_FEATURE_BITS];
-	enum stage { ADDING_EVENTS, RECORDING, ENDED } stage;
+	enum stage { ADDING_EVENTS, RECORDING, ENDED, FINISHED } stage;	/* FINISHED: whole */
 	/* in the caller's values; pd_error borrows its texts */
 	struct pd_pack_error pack_error;
 };

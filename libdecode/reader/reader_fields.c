@@ -219,17 +219,19 @@ static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint
 
 int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct pd_error *e)
 {
-	const uint32_t want = b && b->want ? b->want : UINT32_MAX;
+	uint32_t want;
 	const struct pd_record *record;
 	struct pd_fields own, *out;
 	int ret;
 
 	if (!r || !b)
 		return pd_refuse(e, "no reader or no batch");
-	if (!b->items || !b->capacity || b->capacity > INT32_MAX ||
+	if (b->size < offsetof(struct pd_fields_batch, want) || b->size > PD_OPTIONS_LARGEST ||
+	    !b->items || !b->capacity || b->capacity > INT32_MAX ||
 	    b->item_size < offsetof(struct pd_fields, reserved2) ||
 	    b->item_size > PD_OPTIONS_LARGEST)
-		return pd_refuse(e, "no room for an item");
+		return pd_refuse(e, "no room for an item, or a size is not set");
+	want = b->size >= sizeof(*b) && b->want ? b->want : UINT32_MAX;
 	if (pd_reader_batch(r))
 		return fill_batch(r, b, want);
 	ret = pd_reader_next(r, &record, e);

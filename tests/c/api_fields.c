@@ -117,6 +117,8 @@ static int read_all(struct pd_reader *r, size_t capacity, const char *way, struc
 
 	if (!items)
 		return -1;
+	if (strcmp(way, "unset") == 0)
+		batch.size = 0;
 	if (strcmp(way, "few") == 0)
 		batch.want = PD_HAS_PID | PD_HAS_TIME;
 	while ((n = pd_reader_next_fields(r, &batch, e)) > 0) {

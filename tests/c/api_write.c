@@ -333,6 +333,7 @@ static int no_options(int fd)
 	    pd_writer_begin(w, &e) || record(w, PERF_RECORD_COMM, 0, &pid, 1, &e))
 		return 1;
 	say("finish", pd_writer_finish(w, &e), &e);
+	say("abort later", pd_writer_abort(w, NULL, &e), &e);
 	pd_writer_free(w);
 	printf("others: %s\n", enc && filter ? "there" : "MISSING");
 	pd_encoder_free(enc);

@@ -555,9 +555,12 @@ def test_nothing_after_half_a_header(run, tmp_path):
 @pytest.mark.sanitize
 def test_no_options_are_the_usual_ones(run, tmp_path, decode):
     path = tmp_path / "written.data"
-    assert run("api_write.c", "no options", path) == (0, "finish: done\nothers: there\n")
+    returncode, output = run("api_write.c", "no options", path)
+    assert (returncode, said(output)) == (0, {"finish": "done", "others": "there",
+                                              "abort later": ENDED})
     document = decode(path)
-    assert document["file"]["mode"] == "file" and document["summary"]["by_type"] == {"COMM": 1}
+    assert document["file"]["mode"] == "file" and document["file"]["complete"]
+    assert document["summary"]["by_type"] == {"COMM": 1}
 
 
 @pytest.mark.sanitize

@@ -258,6 +258,10 @@ def test_no_room(run):
     assert run(PERF / NAME, 0)[1] == "end -1 ARGUMENT errors=0\n"
 
 
+def test_the_size_of_the_batch_must_be_set(run):
+    assert run(PERF / NAME, 5, "unset")[1] == "end -1 ARGUMENT errors=0\n"
+
+
 # --- the example ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", ["shared", "static"])

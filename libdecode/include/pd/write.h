@@ -237,7 +237,7 @@ PD_API int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e);
 PD_API uint64_t pd_writer_size(const struct pd_writer *w);
 
 /* Completes the output: writes a file's features and the sizes in its header. The writer can only
- * be freed then, whether or not this succeeds. */
+ * be freed then; after a failure, pd_writer_abort() may be called before. */
 PD_API int pd_writer_finish(struct pd_writer *w, struct pd_error *e);
 
 /* Ends an output that cannot be completed: a disk is full, a limit is reached. Cuts a file, or a
