@@ -5,17 +5,36 @@
 #include <string.h>
 
 #include "debug/relocate.h"
+#include "image/expand.h"
 
-static bool is_read(const char *section, enum ps_debug_depth depth)
+static bool has_prefix(const char *text, const char *prefix)
 {
-	static const char *const never[] = { ".debug_loc", ".debug_loclists", ".debug_macro",
-					     ".debug_macinfo", ".debug_aranges", ".debug_pubnames",
-					     ".debug_pubtypes" };
+	return text && strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The form of compressed sections before SHF_COMPRESSED. */
+static bool is_gnu_compressed(const struct ps_section *s)
+{
+	return has_prefix(s->name, ".zdebug_");
+}
+
+static bool is_compressed(const struct ps_section *s)
+{
+	return is_gnu_compressed(s) ||
+	       (has_prefix(s->name, ".debug_") && s->header.sh_flags & SHF_COMPRESSED);
+}
+
+/* The section's name begins with .debug_ or .zdebug_. */
+static bool is_read(const struct ps_section *s, enum ps_debug_depth depth)
+{
+	static const char *const never[] = { "loc", "loclists", "macro", "macinfo", "aranges",
+					     "pubnames", "pubtypes" };
+	const char *name = strchr(s->name, '_') + 1;
 
 	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
-		if (strcmp(section, never[i]) == 0)
+		if (strcmp(name, never[i]) == 0)
 			return false;
-	return depth >= PS_DEBUG_LINES || strcmp(section, ".debug_line") != 0;
+	return depth >= PS_DEBUG_LINES || strcmp(name, "line") != 0;
 }
 
 /* Turns a section into one without bytes, so that libdw does not expand it. (Files that have to be
@@ -30,50 +49,97 @@ static bool hide_section(Elf_Scn *section)
 	return gelf_update_shdr(section, &header);
 }
 
-static bool has_prefix(const char *text, const char *prefix)
+/* What the link-time optimizer of gcc has for itself: libdw expands it, nothing here is found in
+ * it. Sections of the old form are not relocated. */
+static bool is_never_used(const struct ps_elf *file, const struct ps_section *s)
 {
-	return strncmp(text, prefix, strlen(prefix)) == 0;
+	return has_prefix(s->name, ".gnu.debuglto_") ||
+	       (file->header.e_type == ET_REL && is_gnu_compressed(s));
 }
 
-/* The form of compressed sections before SHF_COMPRESSED, and what the link-time optimizer of gcc
- * has for itself: libdw expands both. Nothing here is found in them. */
-static bool is_never_used(const char *section)
+/* In the old form the size of the expanded section is at byte 4, in big-endian order. */
+static bool get_header(const struct ps_elf *file, const struct ps_section *s, Elf_Scn *section,
+		       GElf_Chdr *out)
 {
-	return has_prefix(section, ".zdebug_") || has_prefix(section, ".gnu.debuglto_");
+	const struct pd_bytes b = ps_elf_section_bytes(file, s);
+
+	if (!is_gnu_compressed(s))
+		return gelf_getchdr(section, out) != NULL;
+	*out = (GElf_Chdr){ .ch_type = ELFCOMPRESS_ZLIB };
+	for (size_t i = 4; i < 12 && i < b.size; i++)
+		out->ch_size = out->ch_size << 8 | b.data[i];
+	return true;
+}
+
+/* Charges what libdw will expand; zstd is expanded here. A section that is damaged remains as it
+ * is. */
+static enum ps_status charge_section(struct ps_debug *d, struct ps_elf *file, size_t index,
+				     Elf_Scn *section)
+{
+	GElf_Chdr header;
+
+	if (!get_header(file, &file->sections[index], section, &header))
+		return PS_BAD_FILE;
+	if (header.ch_type == ELFCOMPRESS_ZSTD)
+		return ps_elf_expand_zstd(file, index, &header) == PS_OVER_LIMIT ? PS_OVER_LIMIT :
+										   PS_OK;
+	if (!pd_budget_charge(d->budget, header.ch_size))
+		return PS_OVER_LIMIT;
+	d->charged += header.ch_size;
+	return PS_OK;
 }
 
 /* Sections that are compressed are expanded by libdw, which writes to their headers: all of them,
  * when it opens the file. */
-static enum ps_status charge_sections(struct ps_debug *d, const struct ps_elf *file,
+static enum ps_status charge_sections(struct ps_debug *d, struct ps_elf *file,
 				      enum ps_debug_depth depth)
 {
-	for (size_t i = 1; i < file->nr_sections; i++) {
+	enum ps_status status = PS_OK;
+
+	for (size_t i = 1; status == PS_OK && i < file->nr_sections; i++) {
 		const struct ps_section *s = &file->sections[i];
-		const bool is_hidden = s->name && is_never_used(s->name);
-		GElf_Chdr header;
+		const bool is_hidden = is_never_used(file, s);
 		Elf_Scn *section;
 
-		if (!is_hidden && !(s->name && has_prefix(s->name, ".debug_") &&
-				    s->header.sh_flags & SHF_COMPRESSED))
+		if (!is_hidden && !is_compressed(s))
 			continue;
 		section = elf_getscn(file->elf, i);
 		if (!section || !file->is_writable)
 			return PS_BAD_FILE;
-		if (is_hidden) {
-			if (!hide_section(section))
-				return PS_BAD_FILE;
-			continue;
-		}
-		if (!gelf_getchdr(section, &header))
-			return PS_BAD_FILE;
-		if (file->header.e_type != ET_REL && !is_read(s->name, depth) &&
-		    hide_section(section))
-			continue;
-		if (!pd_budget_charge(d->budget, header.ch_size))
-			return PS_OVER_LIMIT;
-		d->charged += header.ch_size;
+		if (is_hidden)
+			status = hide_section(section) ? PS_OK : PS_BAD_FILE;
+		else if (file->header.e_type == ET_REL || is_read(s, depth) ||
+			 !hide_section(section))
+			status = charge_section(d, file, i, section);
 	}
-	return PS_OK;
+	return status;
+}
+
+/* Returns whether a section that is looked into could not be expanded: libdw leaves it out. */
+static bool has_compressed_left(const struct ps_elf *file, enum ps_debug_depth depth)
+{
+	for (size_t i = 1; i < file->nr_sections; i++) {
+		const struct ps_section *s = &file->sections[i];
+		GElf_Shdr header;
+
+		if (is_compressed(s) && !is_gnu_compressed(s) && is_read(s, depth) &&
+		    gelf_getshdr(elf_getscn(file->elf, i), &header) &&
+		    header.sh_flags & SHF_COMPRESSED)
+			return true;
+	}
+	return false;
+}
+
+const struct ps_section *ps_debug_section(const struct ps_elf *file, const char *name)
+{
+	for (size_t i = 1; i < file->nr_sections; i++) {
+		const struct ps_section *s = &file->sections[i];
+
+		if ((has_prefix(s->name, ".debug_") || is_gnu_compressed(s)) &&
+		    strcmp(strchr(s->name, '_') + 1, name) == 0)
+			return s;
+	}
+	return NULL;
 }
 
 static int add_unit(struct ps_debug *d, Dwarf_Off die)
@@ -176,6 +242,18 @@ static int find_units(struct ps_debug *d)
 	return ret;
 }
 
+/* libdw has expanded the section. */
+static struct pd_bytes bytes_of(const struct ps_elf *file, const char *name)
+{
+	const struct ps_section *s = ps_debug_section(file, name);
+	Elf_Scn *scn = s ? elf_getscn(file->elf, (size_t)(s - file->sections)) : NULL;
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return (struct pd_bytes){ NULL, 0 };
+	return (struct pd_bytes){ data->d_buf, data->d_size };
+}
+
 enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_elf *alt,
 			     enum ps_debug_depth depth, struct pd_budget *budget)
 {
@@ -183,7 +261,7 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 
 	*d = (struct ps_debug){ .budget = budget, .arena.budget = budget,
 				.by_address.budget = budget, .file = file };
-	if (!ps_elf_section_named(file, ".debug_info"))
+	if (!ps_debug_section(file, "info"))
 		return PS_NOT_ELF;
 	status = charge_sections(d, file, depth);
 	if (status == PS_OK && alt)
@@ -197,10 +275,13 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 		status = PS_BAD_FILE;
 		goto fail;
 	}
+	d->is_partial = has_compressed_left(file, depth);
 	d->alt = alt ? dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (d->alt)
 		dwarf_setalt(d->dwarf, d->alt);
 	d->first_code = find_first_code(file);
+	d->addresses = bytes_of(file, "addr");
+	d->ranges = bytes_of(file, "ranges");
 	if (!find_units(d))
 		return PS_OK;
 	status = PS_OVER_LIMIT;
@@ -224,15 +305,11 @@ void ps_debug_close(struct ps_debug *d)
 
 /* --- searching --- */
 
-static struct pd_bytes bytes_of(struct ps_debug *d, const char *section, Dwarf_Word from)
+static struct pd_bytes bytes_from(struct pd_bytes b, Dwarf_Word from)
 {
-	const struct ps_section *s = ps_elf_section_named(d->file, section);
-	Elf_Scn *scn = s ? elf_getscn(d->file->elf, (size_t)(s - d->file->sections)) : NULL;
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;	/* expanded by now */
-
-	if (!data || !data->d_buf || from > data->d_size)
+	if (!b.data || from > b.size)
 		return (struct pd_bytes){ NULL, 0 };
-	return (struct pd_bytes){ (const uint8_t *)data->d_buf + from, data->d_size - from };
+	return (struct pd_bytes){ b.data + from, b.size - from };
 }
 
 static const char *get_string(Dwarf_Die *die, unsigned int name)
@@ -260,9 +337,9 @@ static void read_skeleton(struct ps_debug *d, Dwarf_Die *unit, struct ps_skeleto
 				   .directory = get_string(unit, DW_AT_comp_dir) };
 	if (!k->name)
 		k->name = get_string(unit, DW_AT_GNU_dwo_name);
-	k->addresses = bytes_of(d, ".debug_addr", get_number(unit, DW_AT_addr_base) +
-						  get_number(unit, DW_AT_GNU_addr_base));
-	k->ranges = bytes_of(d, ".debug_ranges", get_number(unit, DW_AT_GNU_ranges_base));
+	k->addresses = bytes_from(d->addresses, get_number(unit, DW_AT_addr_base) +
+						get_number(unit, DW_AT_GNU_addr_base));
+	k->ranges = bytes_from(d->ranges, get_number(unit, DW_AT_GNU_ranges_base));
 	dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, &k->id, NULL, NULL);
 	k->version = version;
 	dwarf_lowpc(unit, &base);

@@ -19,7 +19,9 @@ struct ps_debug {
 	struct ps_split_finder finder;	/* set after ps_debug_open(); NULL: functions of split
 					 * units are left out */
 	Dwarf *dwarf, *alt;
+	bool is_partial;		/* sections could not be expanded */
 	uint64_t first_code;		/* the lowest address of code */
+	struct pd_bytes addresses, ranges;	/* .debug_addr, .debug_ranges; empty: none */
 	size_t charged;			/* for sections that libdw expands */
 	struct pd_arena arena;
 	struct ps_debug_unit *units;
@@ -36,6 +38,9 @@ struct ps_debug_frame {
 	uint32_t line;		/* 0: unknown */
 	bool is_inlined;	/* into the next frame */
 };
+
+/* Returns the section .debug_NAME, or .zdebug_NAME, which is an older form of it; NULL: none. */
+const struct ps_section *ps_debug_section(const struct ps_elf *file, const char *name);
 
 /* Opens the debug information of the file, which is borrowed until ps_debug_close(). `alt` is the
  * supplementary file that dwz(1) made, or NULL; `depth` is the most that will be asked for.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "debug/package.h"
+#include "image/expand.h"
 
 enum {
 	/* Ranges begin after some bytes: dwarf_ranges() takes the first offset for a beginning. */
@@ -51,14 +52,18 @@ static struct pd_bytes bytes_of(struct assembly *a, const struct ps_section *s)
 {
 	const struct pd_bytes none = { NULL, 0 };
 	struct pd_budget *budget = a->out->budget;
+	const size_t index = s ? (size_t)(s - a->file->sections) : 0;
 	Elf_Scn *section;
 	GElf_Chdr header;
 	Elf_Data *data;
 
 	if (!s || !(s->header.sh_flags & SHF_COMPRESSED))
 		return s ? ps_elf_section_bytes(a->file, s) : none;
-	section = elf_getscn(a->file->elf, (size_t)(s - a->file->sections));
+	section = elf_getscn(a->file->elf, index);
 	if (section && gelf_getchdr(section, &header)) {
+		if (header.ch_type == ELFCOMPRESS_ZSTD)
+			return ps_elf_expand_zstd(a->file, index, &header) == PS_OK ?
+				       ps_elf_section_bytes(a->file, s) : none;
 		if (!pd_budget_charge(budget, header.ch_size))
 			return none;
 		a->file->charged += header.ch_size;

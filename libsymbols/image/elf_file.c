@@ -195,7 +195,7 @@ enum ps_status ps_elf_open_bytes(struct ps_elf *e, struct pd_bytes bytes, struct
 	enum ps_status status;
 	size_t n;
 
-	*e = (struct ps_elf){ .budget = budget, .bytes = bytes };
+	*e = (struct ps_elf){ .budget = budget, .bytes = bytes, .arena.budget = budget };
 	if (!is_elf(bytes))
 		return PS_NOT_ELF;
 	if (!count_sections(bytes, &n))
@@ -229,6 +229,7 @@ enum ps_status ps_elf_open_fd(struct ps_elf *e, int fd, struct pd_budget *budget
 void ps_elf_close(struct ps_elf *e)
 {
 	elf_end(e->elf);
+	pd_arena_free(&e->arena);
 	pd_budget_free(e->budget, e->segments, e->segment_capacity * sizeof(*e->segments));
 	ps_flat_free(&e->by_offset);
 	pd_budget_free(e->budget, e->sections, e->nr_sections * sizeof(*e->sections));
@@ -265,6 +266,8 @@ struct pd_bytes ps_elf_section_bytes(const struct ps_elf *e, const struct ps_sec
 {
 	const GElf_Shdr *h = &s->header;
 
+	if (s->expanded.size)
+		return s->expanded;
 	if (h->sh_type == SHT_NOBITS || h->sh_offset > e->bytes.size ||
 	    h->sh_size > e->bytes.size - h->sh_offset)
 		return (struct pd_bytes){ NULL, 0 };

@@ -5,6 +5,7 @@
 #include <gelf.h>
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "base/cursor.h"
 #include "image/file_bytes.h"
 #include "image/flat.h"
@@ -21,6 +22,7 @@ struct ps_section {
 	uint64_t addr;		/* its address; in files without segments that state one: its
 				 * offset in the file */
 	bool is_charged;	/* for entries that libelf converts */
+	struct pd_bytes expanded;	/* see expand.h; empty: as in the file */
 };
 
 struct ps_elf {
@@ -42,6 +44,7 @@ struct ps_elf {
 	size_t nr_sections;
 	size_t charged;			/* for what libelf allocates */
 	struct pd_bytes build_id;	/* empty: none */
+	struct pd_arena arena;		/* of sections that are expanded */
 };
 
 /* Opens bytes, borrowed until ps_elf_close(), or a descriptor. On failure nothing is left to

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "image/expand.h"
+
 enum { SECTIONS = 3 };	/* the empty one, the copy, and that of the names */
 
 /* Places of members in the headers of one class. */
@@ -91,6 +93,7 @@ static void copy_section(struct copy *c, const struct ps_elf *file, const struct
 
 static enum ps_status open_copy(struct ps_lone_section *l, const struct ps_section *s)
 {
+	enum ps_status status = PS_OK;
 	GElf_Chdr header;
 	Elf_Scn *section;
 
@@ -101,9 +104,15 @@ static enum ps_status open_copy(struct ps_lone_section *l, const struct ps_secti
 	if (s->header.sh_flags & SHF_COMPRESSED) {
 		if (!gelf_getchdr(section, &header))
 			return PS_BAD_FILE;
-		if (!pd_budget_charge(l->budget, header.ch_size))
-			return PS_OVER_LIMIT;
-		l->charged = header.ch_size;
+		if (header.ch_type == ELFCOMPRESS_ZSTD) {
+			status = ps_expand_zstd(l->elf, section, &header, &l->arena);
+		} else if (pd_budget_charge(l->budget, header.ch_size)) {
+			l->charged = header.ch_size;
+		} else {
+			status = PS_OVER_LIMIT;
+		}
+		if (status != PS_OK)
+			return status;
 	}
 	l->dwarf = dwarf_begin_elf(l->elf, DWARF_C_READ, NULL);
 	return l->dwarf ? PS_OK : PS_BAD_FILE;
@@ -116,7 +125,8 @@ enum ps_status ps_lone_section_open(struct ps_lone_section *l, const struct ps_e
 	struct copy c = { .out = &l->image };
 	enum ps_status status;
 
-	*l = (struct ps_lone_section){ .image.budget = budget, .budget = budget };
+	*l = (struct ps_lone_section){ .image.budget = budget,
+					.arena.budget = budget, .budget = budget };
 	if (!s || !ps_elf_section_bytes(file, s).size)
 		return PS_NOT_ELF;
 	c.layout = &layouts[file->bytes.data[EI_CLASS] == ELFCLASS64];
@@ -132,6 +142,7 @@ void ps_lone_section_close(struct ps_lone_section *l)
 {
 	dwarf_end(l->dwarf);
 	elf_end(l->elf);
+	pd_arena_free(&l->arena);
 	pd_buf_free(&l->image);
 	if (l->budget)
 		pd_budget_give_back(l->budget, l->charged);

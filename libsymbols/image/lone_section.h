@@ -13,6 +13,7 @@ struct ps_lone_section {
 	Dwarf *dwarf;			/* NULL: not open */
 	struct pd_budget *budget;
 	size_t charged;			/* for what libdw expands */
+	struct pd_arena arena;		/* of what is expanded here */
 };
 
 /* Copies the section of `file`, which is not changed and needed no more afterwards. Returns

@@ -5,7 +5,7 @@
 
 static bool has_debug_info(const struct ps_elf *e)
 {
-	const struct ps_section *s = e->elf ? ps_elf_section_named(e, ".debug_info") : NULL;
+	const struct ps_section *s = e->elf ? ps_debug_section(e, "info") : NULL;
 
 	return s && s->header.sh_type != SHT_NOBITS;
 }

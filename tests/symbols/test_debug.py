@@ -58,6 +58,7 @@ extern "C" int other_unit(int x) { return deep(x) ? deep(x + 2) : 0; }
 KINDS = {
     "gcc-O2": ["g++", "-O2"], "gcc-O0": ["g++", "-O0"], "gcc-O3-v4": ["g++", "-O3", "-gdwarf-4"],
     "gcc-v3": ["g++", "-O2", "-gdwarf-3"], "gcc-zlib": ["g++", "-O2", "-gz"],
+    "gcc-zstd": ["g++", "-O2"],
     "gcc-static": ["g++", "-O2", "-static"], "gcc-no-pie": ["g++", "-O2", "-no-pie"],
     "gcc-sections": ["g++", "-O2", "-ffunction-sections", "-Wl,--gc-sections"],
     "gcc-types": ["g++", "-O2", "-fdebug-types-section"], "gcc-64": ["g++", "-O2", "-gdwarf64"],
@@ -83,6 +84,8 @@ def built(tmp_path_factory):
                                   stderr=subprocess.PIPE, text=True)
             if done.returncode:
                 pytest.skip(f"no such program here: {done.stderr[:200]}")
+            if kind == "gcc-zstd":
+                subprocess.run(["objcopy", "--compress-debug-sections=zstd", path], check=True)
         return path
     return build
 
@@ -168,7 +171,7 @@ def symbolizer():
         None)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"gcc-zstd"}))    # LLVM 14 expands none
 def test_every_address_as_llvm_symbolizer(kind, built):
     path = built(kind)
     if not symbolizer():
@@ -191,7 +194,7 @@ def test_units_are_found_by_their_ranges(built):
             and re.match(r"\d+ units in \d+ us, \d+ us functions, ", done.stdout)), done.stdout
 
 
-@pytest.mark.parametrize("kind", ["gcc-O2", "gcc-zlib", "clang-O2"])
+@pytest.mark.parametrize("kind", ["gcc-O2", "gcc-zlib", "gcc-zstd", "clang-O2"])
 def test_damaged_files(kind, built, tmp_path):
     """Bytes of the debug sections changed at random: no crash, nothing stays charged, and it
     ends."""

@@ -251,7 +251,8 @@ def test_lines(options, symbols, tmp_path):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("ending", ["", ".xz"])
-@pytest.mark.parametrize("compressed", [[], ["--compress-debug-sections=zlib"]])
+@pytest.mark.parametrize("compressed", [[], ["--compress-debug-sections=zlib"],
+                                        ["--compress-debug-sections=zstd"]])
 def test_lines_of_a_debug_file(ending, compressed, symbols, tmp_path):
     """Its sections are at other offsets than those of the module."""
     whole = make_with_lines(tmp_path)

@@ -428,14 +428,16 @@ def without_eh_frame(where, *options):
 
 
 @pytest.mark.parametrize("depth", ["--no-inline", "--lines"])
-@pytest.mark.parametrize("where", ["here", "compressed", "separate", "separate, compressed"])
+@pytest.mark.parametrize("where", ["here", "compressed", "separate", "separate, compressed",
+                                   "compressed by zstd"])
 def test_debug_frame_at_any_depth(where, depth, machine, tmp_path):
     program, debug, options = without_eh_frame(tmp_path), tmp_path / "debug", [depth]
     lines = subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.split("\n")
     at = {line.split()[2]: int(line.split()[0], 16) for line in lines if " T " in line}
     if "compressed" in where:
-        subprocess.run(["objcopy", "--compress-debug-sections=zlib", program], check=True)
+        kind = "zstd" if "zstd" in where else "zlib"
+        subprocess.run(["objcopy", f"--compress-debug-sections={kind}", program], check=True)
     if "separate" in where:
         place = debug / ".build-id" / build_id(program).hex()[:2]
         place.mkdir(parents=True)
