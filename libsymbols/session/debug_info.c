@@ -27,6 +27,9 @@ void ps_session_open_debug(struct ps_session *s, struct ps_loaded *l)
 	l->lacks_memory = status == PS_OVER_LIMIT;
 	if (l->has_debug)
 		l->debug.finder = finder;
+	if (status == PS_BAD_FILE || (l->has_debug && l->debug.is_partial))
+		l->lacks[PS_LACK_READABLE] =
+			ps_session_debug_file(l) == &l->binary.image ? l->path : l->debug_path;
 }
 
 /* --- in the background --- */

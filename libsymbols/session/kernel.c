@@ -35,7 +35,14 @@ struct kernel_search {
 	struct ps_kernel *kernel;
 	const struct pd_image *image;
 	uint64_t recorded;		/* address of the image's symbol; 0: not known */
+	/* what the user named */
+	bool is_named_used, is_named_restricted;
 };
+
+static bool is_path(const char *path, const char *named)
+{
+	return path && named && strcmp(path, named) == 0;
+}
 
 /* Where the kernel is loaded differs from boot to boot: the symbol that the recording names must be
  * at the recorded address. */
@@ -68,6 +75,7 @@ static bool use_kallsyms(struct ps_search *search, int fd, const struct ps_candi
 	struct ps_session *s = search->session;
 	struct kernel_search *k = search->ctx;
 	struct ps_kernel *kernel = k->kernel;
+	const bool is_named = is_path(candidate->path, s->places.kallsyms);
 
 	if (candidate->place == PS_PLACE_RUNNING && !runs_recorded_kernel(s, k->image))
 		return false;
@@ -76,8 +84,10 @@ static bool use_kallsyms(struct ps_search *search, int fd, const struct ps_candi
 	    ps_kallsyms_read(&kernel->kallsyms, pd_buf_bytes(&kernel->text), &s->budget) == PS_OK) {
 		if (is_at_recorded_place(k, &kernel->kallsyms)) {
 			kernel->why = PD_WHY_FOUND;
+			k->is_named_used = is_named;
 			return true;
 		}
+		k->is_named_restricted |= is_named && kernel->kallsyms.is_restricted;
 		if (kernel->kallsyms.is_restricted)
 			kernel->why = PD_WHY_KPTR_RESTRICT;
 		ps_kallsyms_free(&kernel->kallsyms);
@@ -114,6 +124,7 @@ static void find_vmlinux(struct ps_session *s, const struct kernel_search *k)
 
 	if (l->why == PD_WHY_MISMATCH)
 		s->kernel.why = PD_WHY_MISMATCH;
+	l->lacks[PS_LACK_VMLINUX] = s->places.vmlinux;
 	if (l->why != PD_WHY_FOUND || !k->recorded || !k->image->symbol)
 		return;
 	if (ps_elf_symbol_value(&l->binary.image, k->image->symbol, &linked) ||
@@ -121,6 +132,8 @@ static void find_vmlinux(struct ps_session *s, const struct kernel_search *k)
 	     ps_elf_symbol_value(&l->binary.debug, k->image->symbol, &linked))) {
 		s->kernel.slide = k->recorded - linked;
 		s->kernel.vmlinux = l;
+		if (is_path(l->path, s->places.vmlinux))
+			l->lacks[PS_LACK_VMLINUX] = NULL;
 	}
 }
 
@@ -164,6 +177,9 @@ struct ps_kernel *ps_session_kernel(struct ps_session *s)
 	search.what.path = k.image->path;
 	search.what.build_id = k.image->build_id;
 	ps_session_search(&search);
+	if (!k.is_named_used)
+		s->images[k.image->index].lacks[k.is_named_restricted ? PS_LACK_ADDRESSES :
+						PS_LACK_KALLSYMS] = s->places.kallsyms;
 	return &s->kernel;
 }
 

@@ -218,6 +218,8 @@ static bool use_debug(struct ps_search *search, int fd, const struct ps_candidat
 	const struct ps_identity image = { .build_id = l->binary.image.build_id };
 	struct ps_identity found;
 
+	if (!l->lacks[PS_LACK_DEBUG])
+		l->lacks[PS_LACK_DEBUG] = keep_text(s, candidate->path);
 	if (ps_binary_add_debug_fd(&l->binary, fd) != PS_OK)
 		return false;
 	identify(fd, &l->binary.debug, &found);
@@ -226,6 +228,7 @@ static bool use_debug(struct ps_search *search, int fd, const struct ps_candidat
 		l->debug_path = keep_text(s, candidate->path);
 		l->debug_place = candidate->place;
 		l->sources |= 1u << PS_FROM_DEBUG_FILE;
+		l->lacks[PS_LACK_DEBUG] = NULL;
 		return true;
 	}
 	ps_elf_close(&l->binary.debug);
@@ -288,7 +291,8 @@ static void find_alt(struct ps_session *s, struct ps_loaded *l, const struct ps_
 		return;
 	search.what.path = (const char *)b.data;
 	search.what.build_id = (struct pd_bytes){ b.data + n + 1, b.size - n - 1 };
-	ps_session_search(&search);
+	if (!ps_session_search(&search))
+		l->lacks[PS_LACK_ALT] = keep_text(s, search.what.path);
 }
 
 /* Returns whether symbols need nothing of the file that has the debug information. */

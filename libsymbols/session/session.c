@@ -502,6 +502,18 @@ bool ps_session_has_bundle(const struct ps_session *s)
 	return s && s->given_is_whole;
 }
 
+const char *ps_session_lacks(struct ps_session *s, uint32_t image, enum ps_lack what)
+{
+	const char *path = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	if (image < s->nr_images && what < PS_NR_LACKS &&
+	    (what != PS_LACK_READABLE || s->images[image].opening == PS_SETTLED))
+		path = s->images[image].lacks[what];
+	pthread_mutex_unlock(&s->lock);
+	return path;
+}
+
 bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out)
 {
 	bool tried;

@@ -55,6 +55,8 @@ struct ps_loaded {
 	enum ps_match match;
 	bool is_given;			/* names of the recording were used */
 	const char *path, *debug_path;
+	const char *lacks[PS_NR_LACKS];	/* NULL: nothing. The thread that opens the debug
+					 * information sets PS_LACK_READABLE */
 	enum ps_file_place place, debug_place;
 	struct ps_mapper from;		/* the process that led to it; pid 0: none */
 	struct pd_bytes other_id;

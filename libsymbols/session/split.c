@@ -45,7 +45,7 @@ static const char *path_of(struct ps_session *s, const struct ps_skeleton *k)
 	char *path;
 
 	if (k->name[0] == '/')
-		return k->name;
+		return pd_arena_text(&s->arena, k->name, m);
 	path = n && n + m < PS_PATH_MAX ? pd_arena_alloc(&s->arena, n + m + 2) : NULL;
 	if (path) {
 		memcpy(path, k->directory, n);
@@ -79,6 +79,8 @@ static bool find_split(void *ctx, const struct ps_skeleton *k, struct ps_split *
 	}
 	if (is_found)
 		l->sources |= 1u << PS_FROM_SPLIT;
+	else if (!l->lacks[PS_LACK_SPLIT])
+		l->lacks[PS_LACK_SPLIT] = search.what.path;
 	return is_found;
 }
 

@@ -319,7 +319,7 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 		status = CLI_ERRORS;
 	if (symbols_report_limit(&run->symbols, &pdecode, run->in.name) && status == CLI_OK)
 		status = CLI_ERRORS;
-	symbols_report_unverified(&run->symbols, &pdecode, run->in.name);
+	symbols_report_files(&run->symbols, &pdecode, run->in.name);
 	if (run->s->utc)
 		clocks_report_untied(&pdecode, run->in.name, reader);
 	filter_report_unknown_events(&pdecode, &run->s->filter, reader);

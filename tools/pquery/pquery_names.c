@@ -37,13 +37,15 @@ enum cli_exit query_names_open(struct query_names *n, const struct cli_tool *too
 	return status;
 }
 
-bool query_names_report_limit(const struct query_names *n, const struct cli_tool *tool,
-			      const struct input *inputs)
+bool query_names_report(const struct query_names *n, const struct cli_tool *tool,
+			const struct input *inputs)
 {
 	bool is_over = false;
 
-	for (size_t i = 0; i < n->count; i++)
+	for (size_t i = 0; i < n->count; i++) {
 		is_over |= symbols_report_limit(&n->of[i], tool, inputs[i].name);
+		symbols_report_files(&n->of[i], tool, inputs[i].name);
+	}
 	return is_over;
 }
 

@@ -21,9 +21,10 @@ enum cli_exit query_names_open(struct query_names *n, const struct cli_tool *too
 			       const struct symbol_settings *s, const struct input *in,
 			       struct pq_recording *r);
 
-/* Reports inputs whose names do not fit into the memory limit. Returns whether there are any. */
-bool query_names_report_limit(const struct query_names *n, const struct cli_tool *tool,
-			      const struct input *inputs);
+/* Reports what symbols_report_files() does, and inputs whose names do not fit into the memory limit.
+ * Returns whether there are any of these. */
+bool query_names_report(const struct query_names *n, const struct cli_tool *tool,
+			const struct input *inputs);
 /* To be called after the recordings are freed. */
 void query_names_close(struct query_names *n);
 

@@ -316,7 +316,7 @@ enum cli_exit run_in_sandbox(void *ctx)
 		status = run_queries(run);
 	if (of->nr_inputs && sigbus_lost_bytes(&e))
 		on_error(run, of->nr_inputs == 1 ? of->inputs->name : "an input", &e);
-	if (query_names_report_limit(&run->names, &pquery, of->inputs) && status == CLI_OK)
+	if (query_names_report(&run->names, &pquery, of->inputs) && status == CLI_OK)
 		status = CLI_ERRORS;
 	if (status == CLI_OK && run->errors.nr)
 		status = CLI_ERRORS;

@@ -514,7 +514,7 @@ static enum cli_exit report_input(struct run *run)
 
 static void close_run(struct run *run)
 {
-	symbols_report_unverified(&run->symbols, &preport, run->in.name);
+	symbols_report_files(&run->symbols, &preport, run->in.name);
 	symbols_close(&run->symbols);
 	pp_free(run->profile);
 	symbol_filter_free(run->symbol_filter);

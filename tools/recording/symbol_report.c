@@ -1,4 +1,5 @@
 /* symbol_report.c - reports the frames without a name at the end of a run. */
+#include <stdio.h>
 #include <string.h>
 
 #include "recording/symbols.h"
@@ -160,8 +161,8 @@ bool symbols_report_limit(const struct symbols *n, const struct cli_tool *tool, 
 	return found != 0;
 }
 
-void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
-			       const char *input)
+static void report_unverified(const struct symbols *n, const struct cli_tool *tool,
+			      const char *input)
 {
 	uint32_t first = 0;
 	const size_t found = count_files(n, is_unverified, &first);
@@ -170,4 +171,60 @@ void symbols_report_unverified(const struct symbols *n, const struct cli_tool *t
 	if (found && ps_session_image(n->session, first, &file))
 		cli_error(tool, "%s: nothing shows that %zu files are the recorded ones, as %s; "
 			  "their names may be wrong", input, found, file.path);
+}
+
+/* What is reported of a file that an image lacks: before its path, and after. */
+struct lack_text {
+	const char *before, *after;
+};
+
+static const struct lack_text lack_texts[PS_NR_LACKS] = {
+	[PS_LACK_SPLIT] = { "what is inlined there is in",
+			    ", which is not here or of another build: give it, or the program's "
+			    ".dwp, with --debug-dir" },
+	[PS_LACK_ALT] = { "some names and lines there are in",
+			  ", which is not here or of another build: install it, or give it with "
+			  "--debug-dir" },
+	[PS_LACK_DEBUG] = { "its debug file", " is not used: by its build id or the checksum in "
+			    ".gnu_debuglink it is of another build; give the right one with "
+			    "--debug-dir" },
+	[PS_LACK_READABLE] = { "no names or lines are taken from debug information in",
+			       " that is damaged, or compressed in an unknown way" },
+	[PS_LACK_VMLINUX] = { "--vmlinux", " is not used: it is another kernel by its build id, or "
+			      "has no symbols" },
+	[PS_LACK_KALLSYMS] = { "--kallsyms", " is not used: it is of another kernel, or of another "
+			       "start of the recorded one" },
+	[PS_LACK_ADDRESSES] = { "--kallsyms", " is not used: all its addresses are 0; copy "
+				"/proc/kallsyms as root" },
+};
+
+static void report_lack(const struct symbols *n, enum ps_lack what, const struct cli_tool *tool,
+			const char *input)
+{
+	const size_t nr_images = n->session ? pd_history_nr_images(n->history) : 0;
+	const char *path, *first = NULL;
+	uint32_t image = 0;
+	size_t found = 0;
+	char others[64] = "";
+
+	for (uint32_t i = 0; i < nr_images; i++) {
+		path = ps_session_lacks(n->session, i, what);
+		if (path && !found++) {
+			first = path;
+			image = i;
+		}
+	}
+	if (found > 1)
+		snprintf(others, sizeof(others), " (the same of %zu other files)", found - 1);
+	if (found)
+		cli_error(tool, "%s: %s: %s %s%s%s", input,
+			  pd_history_image(n->history, image)->path, lack_texts[what].before,
+			  first, lack_texts[what].after, others);
+}
+
+void symbols_report_files(const struct symbols *n, const struct cli_tool *tool, const char *input)
+{
+	report_unverified(n, tool, input);
+	for (unsigned int what = 0; what < PS_NR_LACKS; what++)
+		report_lack(n, (enum ps_lack)what, tool, input);
 }

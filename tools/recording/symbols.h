@@ -140,9 +140,9 @@ bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool
 			    const char *input);
 /* Reports files whose names do not fit into the memory limit. Returns whether there are any. */
 bool symbols_report_limit(const struct symbols *n, const struct cli_tool *tool, const char *input);
-/* Reports files that nothing shows to be the recorded ones. */
-void symbols_report_unverified(const struct symbols *n, const struct cli_tool *tool,
-			       const char *input);
+/* Reports files that nothing shows to be the recorded ones, and those that names or lines are not
+ * taken from. */
+void symbols_report_files(const struct symbols *n, const struct cli_tool *tool, const char *input);
 void symbols_close(struct symbols *n);
 
 #endif

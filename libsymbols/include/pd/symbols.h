@@ -267,6 +267,22 @@ PS_API size_t ps_frames(struct ps_session *s, const struct pd_record *sample,
  * are valid until ps_free(). May be called by any number of threads. */
 PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_image_file *out);
 
+/* A file that has more of an image's names and lines, or would have them, and is not used. */
+enum ps_lack {
+	PS_LACK_SPLIT,		/* a .dwo, or the .dwp next to the image: not found */
+	PS_LACK_ALT,		/* what dwz(1) moved out of the debug information: not found */
+	PS_LACK_DEBUG,		/* the debug file that was found is of another build, or damaged */
+	PS_LACK_READABLE,	/* its debug information is damaged, or can't be expanded */
+	PS_LACK_VMLINUX,	/* ps_places.vmlinux: not the recorded kernel, or no symbols */
+	PS_LACK_KALLSYMS,	/* ps_places.kallsyms: not of the recorded kernel as it ran */
+	PS_LACK_ADDRESSES,	/* the same file: all its addresses are 0 */
+	PS_NR_LACKS,
+};
+
+/* Returns the path of such a file, the first one if an image lacks several, or NULL. Valid until
+ * ps_free(). May be called by any number of threads. */
+PS_API const char *ps_session_lacks(struct ps_session *s, uint32_t image, enum ps_lack what);
+
 /* Returns the session as a source of names for pd_sink_new_json(), pp_new() and pc_new(), without
  * totals(). Valid until ps_free(). */
 PS_API struct pd_namer ps_session_namer(struct ps_session *s);
