@@ -187,11 +187,49 @@ static bool is_skeleton(Dwarf_Die *unit)
 		(type == DW_UT_split_compile && dwarf_hasattr(unit, DW_AT_GNU_dwo_name)));
 }
 
+/* Adds a range of the last unit. Returns 0, or -1 without memory. */
+static int add_range(struct ps_debug *d, struct unit_ranges *r, uint64_t start, uint64_t end)
+{
+	struct ps_range *items = pd_budget_room(d->budget, r->items, r->nr, &r->capacity,
+						sizeof(*items));
+
+	if (!items)
+		return -1;
+	r->items = items;
+	r->items[r->nr++] = (struct ps_range){ start, end, (uint32_t)(d->nr_units - 1) };
+	return 0;
+}
+
+/* A unit has no list of ranges before DWARF 3, unless the compiler extends that: it states one
+ * range then, or none, though it may have code elsewhere. */
+static bool may_lack_ranges(Dwarf_Die *unit)
+{
+	Dwarf_Half version;
+
+	return dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) == 0 &&
+	       version < 3 && dwarf_tag(unit) == DW_TAG_compile_unit &&
+	       !dwarf_hasattr(unit, DW_AT_ranges);
+}
+
+/* Adds the ranges of the last unit's functions. */
+static int add_function_ranges(struct ps_debug *d, struct unit_ranges *r)
+{
+	struct ps_debug_unit *u = &d->units[d->nr_units - 1];
+	const struct ps_flat *f = &u->functions;
+	int ret = ps_debug_unit_read_functions(u, d->dwarf, d->budget);
+
+	u->has_code_elsewhere = true;
+	for (size_t i = 0; !ret && i + 1 < f->nr; i++)
+		if (f->points[i].value != PS_FLAT_NONE)
+			ret = add_range(d, r, f->points[i].at, f->points[i + 1].at);
+	return ret;
+}
+
 static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_ranges *r)
 {
+	const bool lacks_ranges = may_lack_ranges(unit);
 	Dwarf_Addr base, start, end;
 	uint64_t dropped_end = 0;
-	struct ps_range *items;
 	ptrdiff_t at = 0;
 	bool known = false;
 
@@ -206,17 +244,16 @@ static int add_unit_ranges(struct ps_debug *d, Dwarf_Die *unit, struct unit_rang
 		if (!known && add_unit(d, dwarf_dieoffset(unit)))
 			return -1;
 		known = true;
-		items = pd_budget_room(d->budget, r->items, r->nr, &r->capacity, sizeof(*items));
-		if (!items)
+		if (add_range(d, r, start, end))
 			return -1;
-		r->items = items;
-		r->items[r->nr++] = (struct ps_range){ start, end, (uint32_t)(d->nr_units - 1) };
 	}
-	if (known) {
+	if (!known && lacks_ranges && add_unit(d, dwarf_dieoffset(unit)))
+		return -1;
+	if (known || lacks_ranges) {
 		d->units[d->nr_units - 1].dropped_end = dropped_end;
 		d->units[d->nr_units - 1].is_skeleton = is_skeleton(unit);
 	}
-	return 0;
+	return lacks_ranges ? add_function_ranges(d, r) : 0;
 }
 
 /* Only headers and first entries are read. (.debug_aranges would be shorter, but clang writes

@@ -196,6 +196,16 @@ static int read_unit_ranges(const struct ps_debug_unit *u, Dwarf_Die *unit, stru
 		ranges = more;
 		ranges[nr++] = (struct ps_range){ start, end, 0 };
 	}
+	for (size_t i = 0; u->has_code_elsewhere && i + 1 < u->functions.nr; i++) {
+		const struct ps_point *p = &u->functions.points[i];
+
+		more = p->value == PS_FLAT_NONE ? NULL :
+			pd_budget_room(budget, ranges, nr, &capacity, sizeof(*ranges));
+		if (!more)
+			continue;
+		ranges = more;
+		ranges[nr++] = (struct ps_range){ p[0].at, p[1].at, 0 };
+	}
 	ret = ps_flat_build(out, ranges, nr);
 	pd_budget_free(budget, ranges, capacity * sizeof(*ranges));
 	return ret;

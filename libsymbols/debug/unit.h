@@ -40,6 +40,7 @@ struct ps_debug_unit {
 	 * up to their end can be theirs. */
 	uint64_t first_code, dropped_end;
 	bool has_functions, has_lines;
+	bool has_code_elsewhere;	/* functions outside of the unit's own ranges */
 	struct ps_debug_node *nodes;
 	size_t nr_nodes, node_capacity;
 	struct ps_flat functions;	/* address -> innermost node */

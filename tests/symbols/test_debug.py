@@ -219,6 +219,37 @@ def test_damaged_files(kind, built, tmp_path):
         assert done.returncode in (0, 1) and "charged" not in done.stdout
 
 
+APART = """
+static inline int inner(int x) { return x ? 7 / x : 3; }
+__attribute__((noinline, section(".text.apart"))) int apart(int *p)
+{
+	return inner(p[0]) + inner(p[1]);
+}
+__attribute__((noinline)) int near(int *p)
+{
+	return apart(p) - inner(p[3]);
+}
+int main(int argc, char **argv) { return near(&argc); }
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["-ffunction-sections"]])
+def test_functions_outside_of_the_only_range_of_a_unit(options, tmp_path):
+    """DWARF 2 has no lists of ranges, and gcc states none at all where one is not enough: also
+    addr2line has no lines then. The program is the same with them."""
+    path, listed = tmp_path / "app", tmp_path / "listed"
+    for name, text in (("p.c", APART), ("q.c", "int other(int x) { return x * 3; }\n")):
+        (tmp_path / name).write_text(text)
+    for to, debug in ((path, ["-gdwarf-2", "-gstrict-dwarf"]), (listed, ["-gdwarf-4"])):
+        subprocess.run(["gcc", "-O2", *debug, *options, "-o", to, tmp_path / "p.c",
+                        tmp_path / "q.c"], check=True)
+    addresses = addresses_of(path, "^(main|apart|near|other)$")
+    found = ours(path, addresses)
+    assert {len(chain) for chain in found.values()} >= {1, 2}
+    assert ({address: chain[0][1:] for address, chain in found.items()} ==
+            {address: chain[0][1:] for address, chain in addr2line(listed, addresses).items()})
+
+
 @pytest.mark.parametrize("version", [4, 5])
 def test_lines_of_dropped_functions(tmp_path, version):
     """The linker leaves a function that it drops at address 0, where it covers others: lines that
