@@ -174,7 +174,7 @@ def test_stripped(program, symbols, tmp_path):
     start, _ = symbol(program, "outer")
     records = [mapped(path), hit(BASE + start + 3)]
     frame = symbols.frames(records)[0][0]
-    assert frame["function"] == hex(start) and frame["why"] == "NO_SYMBOL" and "symbol" not in frame
+    assert frame["function"] == hex(start) and frame["why"] == "NO_SYMBOLS" and "symbol" not in frame
     tree = tmp_path / "debug" / ".build-id" / build_id(program).hex()[:2]
     tree.mkdir(parents=True)
     debug = tree / (build_id(program).hex()[2:] + ".debug")
@@ -201,7 +201,7 @@ def test_stripped_with_names_of_the_recorder(program, symbols, tmp_path):
     records = [mapped(path), hit(BASE + start + 3), hit(BASE + start + 4)]
     (known,), (other,) = symbols.frames(records, bundle=given)
     assert (known["symbol"], known["offset"]) == ("travelled", 3)
-    assert other["why"] == "NO_SYMBOL" and other["function"] == hex(start)
+    assert other["why"] == "NO_SYMBOLS" and other["function"] == hex(start)
     assert symbols.images(records, bundle=given)[0]["sources"][-1] == "BUNDLE"
     exported = tmp_path / "exported"
     subprocess.run(["gcc", "-O2", "-rdynamic", "-s", "-o", exported, program.parent / "p.c"],
@@ -443,6 +443,9 @@ def test_jit(symbols):
         frame = symbols.frames(records, began=time.time() - 100)[0][0]
         assert (frame["symbol"], frame["offset"]) == ("LazyCompile:~fib fib.js:1", 16)
         assert reason(symbols, records, began=time.time() + 100) == "JIT_NO_MAP"
+        symbols.write([anonymous, hit(0x10080, pid=pid)], began=time.time() - 100)
+        said = symbols.run(["--symbols", "-o", "/dev/null", symbols.path]).stderr
+        assert b"in //anon, NO_SYMBOL; what its compiler wrote lacks that code: " in said
     finally:
         os.unlink(path)
 

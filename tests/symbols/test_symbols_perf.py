@@ -308,7 +308,7 @@ def test_a_debug_file_with_another_checksum(program, symbols, perf_shows, tmp_pa
     (tmp_path / "other.c").write_text(re.sub(r"\bouter\b", "wrong", source))
     subprocess.run(["gcc", *options, "-o", tmp_path / "other", tmp_path / "other.c"], check=True)
     subprocess.run(["objcopy", "--only-keep-debug", tmp_path / "other", link], check=True)
-    check(perf_shows, symbols, [["wrong"]], [["NO_SYMBOL"]], records, "--no-inline",
+    check(perf_shows, symbols, [["wrong"]], [["NO_SYMBOLS"]], records, "--no-inline",
           perf_options=["--no-inline"])
 
 

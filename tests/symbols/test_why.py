@@ -60,13 +60,21 @@ def test_no_symbol_there(program, symbols):
     assert reason(symbols, [mapped(program), hit(end)]) == "NO_SYMBOL"
 
 
-def test_a_stripped_program(symbols, tmp_path):
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_stripped_program(dynamic, symbols, tmp_path):
+    """Also if it has names that others may call."""
     path = tmp_path / "app"
-    path.with_suffix(".c").write_text("void _start(void) { for (;;); }\n")
-    subprocess.run(["gcc", "-nostdlib", "-static", "-s", "-fno-asynchronous-unwind-tables",
-                    "-o", path, path.with_suffix(".c")], check=True)
-    records = [mapped(path), hit(BASE + code_of(path)[1])]
+    path.with_suffix(".c").write_text(
+        "void seen(void) { }\n"
+        "__attribute__((visibility(\"hidden\"))) void _start(void) { for (;;); }\n")
+    subprocess.run(["gcc", "-nostdlib", "-s", "-fno-asynchronous-unwind-tables", "-o", path,
+                    *(["-shared", "-fpic"] if dynamic else ["-static"]),
+                    path.with_suffix(".c")], check=True)
+    _, address, size = code_of(path)
+    records = [mapped(path), hit(BASE + address + size - 1)]
     assert reason(symbols, records) == "NO_SYMBOLS"
+    image, = symbols.images(records)
+    assert ("DYNSYM" in image.get("sources", [])) == dynamic
 
 
 def large_dictionary(packed):

@@ -16,6 +16,12 @@ static void add_worst(struct symbol_totals *t, struct symbol_worst w)
 	}
 }
 
+static bool may_be_jit(const struct pd_image *image)
+{
+	return image->kind == PD_IMAGE_ANONYMOUS || image->kind == PD_IMAGE_HEAP ||
+	       image->kind == PD_IMAGE_STACK;
+}
+
 void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 {
 	struct symbols *n = symbols;
@@ -29,8 +35,8 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 
 		if (image && f->frames > f->named)
 			add_worst(t, (struct symbol_worst){ image->path, f->frames - f->named,
-							    f->why,
-							    image->build_id.size != 0 });
+							    f->why, image->build_id.size != 0,
+							    may_be_jit(image) });
 	}
 	for (size_t i = 0; i < totals->nr_ends; i++) {
 		t->stacks += totals->ends[i].samples;
@@ -42,7 +48,7 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 }
 
 /* Returns what helps, or "". */
-static const char *help_of(unsigned int why, bool has_build_id)
+static const char *help_of(unsigned int why, const struct symbol_worst *image)
 {
 	static const char *const help[SYMBOL_REASONS] = {
 		[PD_WHY_NO_MAP] = "; chains by frame pointers get lost in code without them: "
@@ -56,8 +62,8 @@ static const char *help_of(unsigned int why, bool has_build_id)
 			"one with --debug-dir",
 		[PD_WHY_NO_SYMBOLS] = "; it is stripped: install its debug package, or give its "
 			"debug file with --debug-dir",
-		[PD_WHY_NO_SYMBOL] = "; install its debug package, or give its debug file with "
-			"--debug-dir",
+		[PD_WHY_NO_SYMBOL] = "; its symbol tables have none there: a debug package, or a "
+			"debug file given with --debug-dir, may have more",
 		[PD_WHY_JIT_NO_MAP] = "; let the program write /tmp/perf-PID.map: node "
 			"--perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions "
 			"-XX:+DumpPerfMapAtExit",
@@ -66,7 +72,11 @@ static const char *help_of(unsigned int why, bool has_build_id)
 		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
 	};
 
-	if (why == PD_WHY_MISMATCH && !has_build_id)
+	if (why == PD_WHY_NO_SYMBOL && image && image->is_jit)
+		return "; what its compiler wrote lacks that code: /tmp/perf-PID.map must be "
+		       "written from the start on, and a jitdump (node --perf-prof) also has code "
+		       "that was replaced";
+	if (why == PD_WHY_MISMATCH && !(image && image->has_build_id))
 		return "; nothing tells which build was recorded: record build ids with precord "
 		       "--buildid-mmap, or use this one with --unverified=always";
 	return why < SYMBOL_REASONS && help[why] ? help[why] : "";
@@ -78,8 +88,7 @@ static void report_images(const struct symbol_totals *t, const struct cli_tool *
 	for (size_t i = 0; i < SYMBOL_WORST && t->worst[i].unnamed; i++)
 		cli_error(tool, "%s: %llu frames without a name in %s, %s%s", input,
 			  (unsigned long long)t->worst[i].unnamed, t->worst[i].path,
-			  pd_why_name(t->worst[i].why),
-			  help_of(t->worst[i].why, t->worst[i].has_build_id));
+			  pd_why_name(t->worst[i].why), help_of(t->worst[i].why, &t->worst[i]));
 }
 
 /* Images are reported with what helps. */
@@ -105,7 +114,7 @@ static bool report_frames(const struct symbol_totals *t, const struct cli_tool *
 		  (unsigned long long)unnamed,
 		  (unsigned long long)(unnamed + t->by_why[PD_WHY_FOUND]),
 		  (unsigned long long)t->by_why[most], pd_why_name(most),
-		  has_image(most) ? "" : help_of(most, false));
+		  has_image(most) ? "" : help_of(most, NULL));
 	report_images(t, tool, input);
 	return true;
 }

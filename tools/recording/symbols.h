@@ -91,7 +91,7 @@ struct symbol_totals {
 		const char *path;
 		uint64_t unnamed;		/* frames */
 		unsigned int why;
-		bool has_build_id;
+		bool has_build_id, is_jit;
 	} worst[SYMBOL_WORST];			/* images, the worst first */
 	uint64_t stacks, cut, foreign;		/* copied ones, those that are cut, and of machines
 						 * whose stacks are not unwound */
