@@ -256,8 +256,8 @@ static const char *help_of(const struct pp_profile *p, const struct pp_named *f)
 	switch ((enum pd_why)f->why) {
 	case PD_WHY_NO_SYMBOL:
 		return f->kind == PP_KIND_JIT ?
-			"what its compiler wrote lacks that code; a jitdump (node --perf-prof) also "
-			"has code that was replaced" :
+			"what its compiler wrote lacks that code; a jitdump (node --perf-prof) "
+			"also has code that was replaced" :
 			"its symbol tables have none there; its debug symbols may have more";
 	case PD_WHY_NO_SYMBOLS:
 		return "it is stripped; install its debug symbols (Debian: find-dbgsym-packages "

@@ -49,8 +49,8 @@ static bool hide_section(Elf_Scn *section)
 	return gelf_update_shdr(section, &header);
 }
 
-/* What the link-time optimizer of gcc has for itself: libdw expands it, nothing here is found in
- * it. Sections of the old form are not relocated. */
+/* The link-time optimizer of gcc has debug information of its own: libdw expands it, but nothing
+ * here is found in it. Sections of the old form are not relocated. */
 static bool is_never_used(const struct ps_elf *file, const struct ps_section *s)
 {
 	return has_prefix(s->name, ".gnu.debuglto_") ||

@@ -5,16 +5,32 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define STEP (256u << 10)
 #define XZ_MEMORY (64u << 20)
 #define ZSTD_WINDOW_BITS 27
+#define ZSTD_LEAST_BITS 10
 #define GZIP_WINDOW_BITS (15 + 16)	/* with its header */
+
+/* Gives the decoder the memory that it asks for, which depends on the input. *charged is what it
+ * has. */
+static lzma_ret give_memory(lzma_stream *z, struct pd_budget *budget, uint64_t *charged)
+{
+	const uint64_t needed = lzma_memusage(z);
+
+	if (needed > XZ_MEMORY || needed <= *charged ||
+	    !pd_budget_charge(budget, needed - *charged))
+		return LZMA_MEMLIMIT_ERROR;
+	*charged = needed;
+	return lzma_memlimit_set(z, needed);
+}
 
 static enum ps_status unpack_xz(struct pd_bytes in, struct pd_buf *out)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
-	lzma_ret ret = lzma_stream_decoder(&z, XZ_MEMORY, LZMA_CONCATENATED);
+	lzma_ret ret = lzma_stream_decoder(&z, 1, LZMA_CONCATENATED);
+	uint64_t charged = 0;
 	uint8_t *room = NULL;
 
 	z.next_in = in.data;
@@ -24,23 +40,41 @@ static enum ps_status unpack_xz(struct pd_bytes in, struct pd_buf *out)
 		z.avail_out = STEP;
 		ret = lzma_code(&z, LZMA_FINISH);
 		out->size += STEP - z.avail_out;
+		if (ret == LZMA_MEMLIMIT_ERROR)
+			ret = give_memory(&z, out->budget, &charged);
 	}
 	lzma_end(&z);
+	pd_budget_give_back(out->budget, charged);
 	if (ret == LZMA_STREAM_END)
 		return PS_OK;
 	return !room || ret == LZMA_MEMLIMIT_ERROR ? PS_OVER_LIMIT : PS_BAD_FILE;
 }
 
+/* Charges the largest window for which there is memory, and as much for the file. Returns its
+ * bits, or 0. */
+static int charge_window(struct pd_budget *budget)
+{
+	int bits = ZSTD_WINDOW_BITS;
+
+	while (bits >= ZSTD_LEAST_BITS && !pd_budget_charge(budget, 2ull << bits))
+		bits--;
+	if (bits < ZSTD_LEAST_BITS)
+		return 0;
+	pd_budget_give_back(budget, 1ull << bits);
+	return bits;
+}
+
 static enum ps_status unpack_zstd(struct pd_bytes in, struct pd_buf *out)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
+	const int bits = charge_window(out->budget);
 	ZSTD_inBuffer from = { in.data, in.size, 0 };
 	uint8_t *room = NULL;
 	size_t more = 1;
 
-	if (z)
-		ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, ZSTD_WINDOW_BITS);
-	while (z && more && !ZSTD_isError(more) && (room = pd_buf_reserve(out, STEP))) {
+	if (z && bits)
+		ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, bits);
+	while (z && bits && more && !ZSTD_isError(more) && (room = pd_buf_reserve(out, STEP))) {
 		ZSTD_outBuffer to = { room, STEP, 0 };
 
 		more = ZSTD_decompressStream(z, &to, &from);
@@ -49,7 +83,8 @@ static enum ps_status unpack_zstd(struct pd_bytes in, struct pd_buf *out)
 			break;
 	}
 	ZSTD_freeDStream(z);
-	if (!room)
+	pd_budget_give_back(out->budget, bits ? 1ull << bits : 0);
+	if (!room || ZSTD_getErrorCode(more) == ZSTD_error_frameParameter_windowTooLarge)
 		return PS_OVER_LIMIT;
 	return more ? PS_BAD_FILE : PS_OK;
 }

@@ -13,7 +13,7 @@ program, symbols = program_fixture, symbols_fixture     # fixtures
 
 
 def notices(symbols, records, *options):
-    """What standard error has, but for frames without a name."""
+    """The lines of standard error, but for those about frames without a name."""
     symbols.write(records)
     done = symbols.run(["--symbols", "-o", "/dev/null", *options, symbols.path])
     assert done.returncode == 0
@@ -72,7 +72,7 @@ def test_a_debug_file_with_another_checksum(symbols, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("dwz"), reason="no dwz")
-def test_what_dwz_moved_away(program, symbols, tmp_path):
+def test_names_that_dwz_moved_away(program, symbols, tmp_path):
     app, other, shared = tmp_path / "app", tmp_path / "other", tmp_path / "common"
     for path in (app, other):
         shutil.copy(program, path)

@@ -174,7 +174,8 @@ def test_stripped(program, symbols, tmp_path):
     start, _ = symbol(program, "outer")
     records = [mapped(path), hit(BASE + start + 3)]
     frame = symbols.frames(records)[0][0]
-    assert frame["function"] == hex(start) and frame["why"] == "NO_SYMBOLS" and "symbol" not in frame
+    assert (frame["function"], frame["why"]) == (hex(start), "NO_SYMBOLS")
+    assert "symbol" not in frame
     tree = tmp_path / "debug" / ".build-id" / build_id(program).hex()[:2]
     tree.mkdir(parents=True)
     debug = tree / (build_id(program).hex()[2:] + ".debug")

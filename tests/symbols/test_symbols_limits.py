@@ -35,11 +35,11 @@ def with_large_strings(plain, to):
     subprocess.run(["objcopy", "--compress-debug-sections=zlib-gabi", to], check=True)
 
 
-def with_older_form(plain, to):
+def with_older_form(plain, to, name):
     """A section that libdw looks for is in the form that was used before SHF_COMPRESSED."""
     (to.parent / "zeros").write_bytes(b"ZLIB" + struct.pack(">Q", ZEROS) +
                                       zlib.compress(bytes(ZEROS), 1))
-    subprocess.run(["objcopy", f"--add-section=.zdebug_types={to.parent / 'zeros'}", plain, to],
+    subprocess.run(["objcopy", f"--add-section=.zdebug_{name}={to.parent / 'zeros'}", plain, to],
                    check=True)
 
 
@@ -85,9 +85,19 @@ def test_debug_information_is_expanded_within_the_limit(command, plain, tmp_path
 
 
 @pytest.mark.parametrize("command", COMMANDS[:2], ids=lambda command: command[0])
+def test_the_older_form_is_expanded_within_the_limit(command, plain, tmp_path):
+    app = tmp_path / "app"
+    with_older_form(plain, app, "types")
+    path = recording(app, tmp_path)
+    status, out, errors, mib = run(TOOLS / command[0], *command[1:], "--memory", "16M", path)
+    assert status == 1 and "work" in out and mib < ZEROS >> 20
+    assert f"do not fit into memory, as those of {app}: give more --memory\n" in errors
+
+
+@pytest.mark.parametrize("command", COMMANDS[:2], ids=lambda command: command[0])
 def test_sections_that_hold_no_names_are_not_expanded(command, plain, tmp_path):
     app = tmp_path / "app"
-    with_older_form(plain, app)
+    with_older_form(plain, app, "loc")
     path = recording(app, tmp_path)
     status, out, _, mib = run(TOOLS / command[0], *command[1:], "--memory", "16M", path)
     assert status == 0 and "work" in out and mib < ZEROS >> 20

@@ -98,3 +98,22 @@ def test_words_of_a_packed_module(word, change, symbols, tmp_path):
                hit(MODULE, misc=IN_KERNEL)]
     status = word == "LIMIT"
     assert reason(symbols, records, "--sysroot", tmp_path, status=status) == word
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("memory, word", [("16M", "LIMIT"), ("200M", "NOT_ELF")])
+@pytest.mark.parametrize("ending", [".xz", ".zst"])
+def test_memory_of_a_decoder_counts(ending, memory, word, symbols, tmp_path):
+    """Dictionaries of 32 MiB."""
+    path = tmp_path / f"{NAME[1:]}{ending}"
+    path.parent.mkdir(parents=True)
+    if ending == ".xz":
+        path.write_bytes(lzma.compress(os.urandom(5000), filters=[
+            {"id": lzma.FILTER_LZMA2, "dict_size": 32 << 20}]))
+    else:
+        path.write_bytes(b"\x28\xb5\x2f\xfd\x00" + bytes([(25 - 10) << 3]) +
+                         b"\x21\x00\x00text")       # no size; one block as it is, the last one
+    records = [r.mmap(-1, 0, MODULE, 0x8000, 0, NAME, misc=IN_KERNEL, sid=sample_id(EVENT)),
+               hit(MODULE, misc=IN_KERNEL)]
+    assert reason(symbols, records, "--sysroot", tmp_path, "--memory", memory,
+                  status=word == "LIMIT") == word

@@ -21,8 +21,8 @@ enum cli_exit query_names_open(struct query_names *n, const struct cli_tool *too
 			       const struct symbol_settings *s, const struct input *in,
 			       struct pq_recording *r);
 
-/* Reports what symbols_report_files() does, and inputs whose names do not fit into the memory limit.
- * Returns whether there are any of these. */
+/* Reports files that are not used, and inputs whose names do not fit into the memory limit. Returns
+ * whether there are any of these. */
 bool query_names_report(const struct query_names *n, const struct cli_tool *tool,
 			const struct input *inputs);
 /* To be called after the recordings are freed. */

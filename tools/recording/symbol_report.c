@@ -182,7 +182,7 @@ static void report_unverified(const struct symbols *n, const struct cli_tool *to
 			  "their names may be wrong", input, found, file.path);
 }
 
-/* What is reported of a file that an image lacks: before its path, and after. */
+/* The report of a file that an image lacks: before its path, and after. */
 struct lack_text {
 	const char *before, *after;
 };
