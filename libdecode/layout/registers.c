@@ -140,7 +140,7 @@ uint32_t pd_arch_machine(const struct pd_arch *arch)
 {
 	for (size_t i = 0; arch && i < ROWS(archs); i++)
 		if (archs[i].e_machine && archs[i].registers == arch->registers &&
-		    archs[i].word_size == arch->word_size)
+		    (archs[i].word_size == arch->word_size || !archs[i].word_size))
 			return archs[i].e_machine;
 	return 0;
 }

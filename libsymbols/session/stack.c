@@ -33,6 +33,8 @@ struct ps_stack_worker {
 	struct pd_budget budget;	/* threads can't share one */
 	struct ps_unwinder *unwinder;
 	uint64_t highest;		/* address that is mapped in any process */
+	bool has_machine;		/* EM_* of the files was looked for */
+	uint16_t machine;
 	uint64_t registers[MAX_REGISTERS];
 	int32_t pid;
 	struct pd_moment at;
@@ -255,10 +257,35 @@ static void locate_address(void *ctx, uint64_t address, struct ps_place *out)
 
 /* --- frames --- */
 
-/* A recording that ended right now may not have its features yet. */
-static uint16_t machine_of(const struct ps_session *s, const struct pd_copied_stack *copied)
+/* Finds the machine that the recorded files are for, by the first that is here. */
+static uint16_t machine_of_files(struct ps_session *s)
 {
-	return copied->machine || !s->options.ended ? copied->machine : ps_arch_here();
+	uint16_t machine = 0;
+
+	pthread_mutex_lock(&s->lock);
+	for (uint32_t i = 0; i < s->nr_images && !machine; i++) {
+		const struct pd_image *image = pd_history_image(s->options.history, i);
+
+		if (has_file(image) && !image->is_guest &&
+		    ps_session_load(s, i)->why == PD_WHY_FOUND)
+			machine = s->images[i].binary.image.header.e_machine;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return machine == EM_386 ? EM_X86_64 : machine;	/* which runs both */
+}
+
+/* A recording that ended right now may not have its features yet, and one whose recorder was killed
+ * has none. */
+static uint16_t machine_of(struct ps_stack_worker *w, const struct pd_copied_stack *copied)
+{
+	if (copied->machine)
+		return copied->machine;
+	if (w->session->options.ended)
+		return ps_arch_here();
+	if (!w->has_machine)
+		w->machine = machine_of_files(w->session);
+	w->has_machine = true;
+	return ps_arch_has_mask(w->machine, copied->mask) ? w->machine : 0;
 }
 
 static struct ps_copied_stack input_of(struct ps_stack_worker *w,
@@ -271,7 +298,7 @@ static struct ps_copied_stack input_of(struct ps_stack_worker *w,
 	for (size_t i = 0; i < n; i++)
 		w->registers[i] = pd_number_at(&copied->registers, i);
 	return (struct ps_copied_stack){
-		.arch = ps_arch_find(machine_of(w->session, copied), copied->abi),
+		.arch = ps_arch_find(machine_of(w, copied), copied->abi),
 		.mask = copied->mask,
 		.registers = w->registers,
 		.nr_registers = n,

@@ -69,6 +69,14 @@ const struct ps_arch *ps_arch_find(uint16_t machine, uint64_t abi)
 	return NULL;
 }
 
+/* x86 uses bits 0 to 23 and, for vectors, those from 32 on. */
+bool ps_arch_has_mask(uint16_t machine, uint64_t mask)
+{
+	if (machine == EM_AARCH64)
+		return mask & BIT(32);
+	return (machine == EM_X86_64 || machine == EM_386) && mask & BIT(8) && !(mask & 0xff000000);
+}
+
 uint64_t ps_arch_strip(const struct ps_arch *a, uint64_t address, uint64_t highest)
 {
 	static const uint8_t sizes[] = { 39, 42, 48, 52 };

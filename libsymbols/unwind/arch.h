@@ -2,6 +2,7 @@
 #ifndef PS_UNWIND_ARCH_H
 #define PS_UNWIND_ARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PS_MAX_REGISTERS 34
@@ -34,6 +35,10 @@ uint16_t ps_arch_here(void);
 /* Finds the machine whose code a task ran, by the machine (EM_*) of the recording and the `abi`
  * of the sample. NULL: not supported, or no registers. Static. */
 const struct ps_arch *ps_arch_find(uint16_t machine, uint64_t abi);
+
+/* Returns whether registers of the machine (EM_*) can be those of the mask: other machines have
+ * other bits. */
+bool ps_arch_has_mask(uint16_t machine, uint64_t mask);
 
 /* Removes the authentication code from a return address: keeps the bits below the smallest size
  * of address space that has `highest`. */

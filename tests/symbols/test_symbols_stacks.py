@@ -236,11 +236,28 @@ def test_without_a_stack_nothing_is_unwound(machine):
         (None, [(F, False), (H + 8, True)]), (None, [(1, False)])]
 
 
-@pytest.mark.parametrize("arch", [b"riscv64", b"s390x", b"ppc64le", b"arm", None])
+def test_the_machine_by_the_files(any_machine):
+    """A recorder that was killed has not written which one it is."""
+    m = any_machine
+    m.arch = b""
+    assert m.chains(m.sample(m.usual())) == [("BOTTOM", USUAL)]
+
+
+def test_registers_of_another_machine_than_the_files(machine):
+    """x86 has none with that number."""
+    machine.arch = b""
+    machine.attr.sample_regs_user |= 1 << 24
+    pc = machine.at(F)
+    other = sample(machine.attr, IN_USER, ip=pc, pid=7, tid=7, time=9 * SECOND, user_abi=2,
+                   regs_user=[*machine.registers(pc), 0], stack_user=machine.usual())
+    assert machine.chains(other) == [("NO_ARCH", [(F, False)])]
+
+
+@pytest.mark.parametrize("arch", [b"riscv64", b"s390x", b"ppc64le", b"arm"])
 def test_stacks_of_other_machines_say_so(arch, run_pdecode, tmp_path):
     """Nothing is unwound, for the registers are unknown; frames are those that the kernel found."""
     m = Machine(X86_64, run_pdecode, tmp_path)
-    m.arch = arch or b""
+    m.arch = arch
     samples = [m.sample(m.usual()), m.sample(b"", chain=[USER_MARK, m.at(F), m.at(H + 8)])]
     assert m.chains(*samples) == [("NO_ARCH", [(F, False)]), (None, [(F, False), (H + 8, True)])]
     done = m.run(["-f", "jsonl", "--symbols=names", m.path])
