@@ -159,6 +159,7 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 	}
 	if (is_usable(s, l->match)) {
 		l->why = PD_WHY_FOUND;
+		l->lacks[PS_LACK_IMAGE] = NULL;
 		l->path = keep_text(s, candidate->path);
 		l->place = candidate->place;
 		if (is_of_process(candidate))
@@ -167,6 +168,8 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 	}
 	if (!l->other_id.size)
 		l->other_id = keep_bytes(s, found.build_id);
+	if (s->options.depth != PS_NAMES && !l->lacks[PS_LACK_IMAGE])
+		l->lacks[PS_LACK_IMAGE] = keep_text(s, candidate->path);
 	l->why = PD_WHY_MISMATCH;
 	ps_binary_close(&l->binary);
 	return false;

@@ -259,6 +259,12 @@ static bool has_code(const struct ps_process_code *code, const struct pd_locatio
 	       ps_session_is_file_of(code, &code->map, l);
 }
 
+/* The chain led to an address in data: nothing shows that code is there. */
+static bool is_lost(const struct pd_location *l)
+{
+	return l->flags & PD_LOCATION_DATA && l->flags & PD_LOCATION_RETURN;
+}
+
 static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			 struct ps_known *out)
 {
@@ -267,7 +273,8 @@ static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_loca
 	unsigned int from;
 
 	s->images[l->image].tried = true;
-	out->why = code && has_code(code, l) ? PD_WHY_NO_SYMBOL : PD_WHY_JIT_NO_MAP;
+	out->why = code && has_code(code, l) ? PD_WHY_NO_SYMBOL :
+		   is_lost(l) ? PD_WHY_NO_MAP : PD_WHY_JIT_NO_MAP;
 	if (!code || !find_code(s, code, l, &symbol, &from))
 		return;
 	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
@@ -508,7 +515,8 @@ const char *ps_session_lacks(struct ps_session *s, uint32_t image, enum ps_lack 
 
 	pthread_mutex_lock(&s->lock);
 	if (image < s->nr_images && what < PS_NR_LACKS &&
-	    (what != PS_LACK_READABLE || s->images[image].opening == PS_SETTLED))
+	    (what != PS_LACK_READABLE || s->images[image].opening == PS_SETTLED) &&
+	    (what != PS_LACK_IMAGE || s->images[image].is_given))
 		path = s->images[image].lacks[what];
 	pthread_mutex_unlock(&s->lock);
 	return path;

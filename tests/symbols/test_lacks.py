@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from test_symbols import (BASE, IN_KERNEL, KALLSYMS, KERNEL, SOURCE, compressed, hit,
+from test_symbols import (BASE, IN_KERNEL, KALLSYMS, KERNEL, SOURCE, code_of, compressed, hit,
                           kernel_mapped, mapped, symbol)
 from test_symbols import program as program_fixture
 from test_symbols import symbols as symbols_fixture
@@ -12,9 +12,9 @@ from test_symbols import symbols as symbols_fixture
 program, symbols = program_fixture, symbols_fixture     # fixtures
 
 
-def notices(symbols, records, *options):
+def notices(symbols, records, *options, **more):
     """The lines of standard error, but for those about frames without a name."""
-    symbols.write(records)
+    symbols.write(records, **more)
     done = symbols.run(["--symbols", "-o", "/dev/null", *options, symbols.path])
     assert done.returncode == 0
     lines = done.stderr.decode().splitlines()
@@ -33,6 +33,19 @@ def built(where, *options):
 
 def in_outer(path):
     return hit(BASE + symbol(path, "outer")[0] + 1)
+
+
+def test_names_of_the_recording_where_the_file_is_another(program, symbols):
+    """The recording has no build id, and the file here is newer."""
+    offset, address, _ = code_of(program)
+    start = symbol(program, "outer")[0]
+    at = start - address + offset
+    given = [(2**32 - 1, 99, str(program).encode(), b"",
+              [(at, 2**64 - 1, 0, b"travelled")], [at + 1], [0], [])]
+    records = [mapped(program, ""), hit(BASE + start + 1)]
+    line, = notices(symbols, records, began=1000, bundle=given)
+    assert line.startswith(f"{program}: only functions that the recording names are shown: ")
+    assert notices(symbols, records, "--no-inline", began=1000, bundle=given) == []
 
 
 def test_split_debug_information(symbols, tmp_path):

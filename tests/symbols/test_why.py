@@ -49,6 +49,14 @@ def test_words_of_the_recording(word, records, symbols):
     assert reason(symbols, records) == word
 
 
+def test_a_chain_that_leads_to_data(symbols):
+    """No map of a compiler would help; the instruction pointer itself is in code."""
+    data = r.mmap2(7, 7, 0x10000, 0x1000, 0x10000, 0, 0, 0, 0, 3, 2, "//anon", sid=sid(),
+                   misc=0x2000 | 2)
+    first, second = symbols.frames([data, hit(0x10010, 0x10020)])[0]
+    assert (first["why"], second["why"]) == ("JIT_NO_MAP", "NO_MAP")
+
+
 def test_another_build(program, symbols):
     assert reason(symbols, [mapped(program, bytes(range(20))), hit(BASE + 0x1000)]) == "MISMATCH"
 

@@ -72,6 +72,8 @@ static const char *help_of(unsigned int why, const struct symbol_worst *image)
 		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
 	};
 
+	if (why == PD_WHY_NO_MAP && image)
+		return "; it has data, no code: the chain got lost there";
 	if (why == PD_WHY_NO_SYMBOL && image && image->is_jit)
 		return "; what its compiler wrote lacks that code: /tmp/perf-PID.map must be "
 		       "written from the start on, and a jitdump (node --perf-prof) also has code "
@@ -188,6 +190,9 @@ struct lack_text {
 };
 
 static const struct lack_text lack_texts[PS_NR_LACKS] = {
+	[PS_LACK_IMAGE] = { "only functions that the recording names are shown: nothing shows "
+			    "that", " is the recorded file; --unverified=always uses it if no build "
+			    "id was recorded" },
 	[PS_LACK_SPLIT] = { "what is inlined there is in",
 			    ", which is not here or of another build: give it, or the program's "
 			    ".dwp, with --debug-dir" },

@@ -269,6 +269,8 @@ PS_API bool ps_session_image(struct ps_session *s, uint32_t image, struct pd_ima
 
 /* A file that has more of an image's names and lines, or would have them, and is not used. */
 enum ps_lack {
+	PS_LACK_IMAGE,		/* the file that was found is another one, or not shown to be the
+				 * recorded one: only the recording has names */
 	PS_LACK_SPLIT,		/* a .dwo, or the .dwp next to the image: not found */
 	PS_LACK_ALT,		/* what dwz(1) moved out of the debug information: not found */
 	PS_LACK_DEBUG,		/* the debug file that was found is of another build, or damaged */
