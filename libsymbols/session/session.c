@@ -513,6 +513,8 @@ const char *ps_session_lacks(struct ps_session *s, uint32_t image, enum ps_lack 
 {
 	const char *path = NULL;
 
+	if (!s)
+		return NULL;
 	pthread_mutex_lock(&s->lock);
 	if (image < s->nr_images && what < PS_NR_LACKS &&
 	    (what != PS_LACK_READABLE || s->images[image].opening == PS_SETTLED) &&

@@ -65,6 +65,9 @@ static void call_symbols(const struct pd_history *h)
 	CHECK(!ps_frames(NULL, NULL, NULL, 0, &end) && end == PS_END_NONE);
 	CHECK(!ps_frames(s, NULL, NULL, 0, NULL));
 	CHECK(!ps_session_image(NULL, 0, NULL) && !ps_session_image(s, UINT32_MAX, NULL));
+	CHECK(!ps_session_lacks(NULL, 0, PS_LACK_SPLIT) &&
+	      !ps_session_lacks(s, UINT32_MAX, PS_LACK_SPLIT) &&
+	      !ps_session_lacks(s, 0, (enum ps_lack)99));
 	CHECK(!ps_session_has_bundle(NULL) && !ps_bundle(NULL, PS_BUNDLE_WHOLE).size);
 	CHECK(!ps_bundle(s, PS_BUNDLE_WHOLE).size);
 	CHECK(!ps_collect_inlined(NULL, PS_LINES, NULL, NULL));

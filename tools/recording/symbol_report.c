@@ -191,8 +191,9 @@ struct lack_text {
 
 static const struct lack_text lack_texts[PS_NR_LACKS] = {
 	[PS_LACK_IMAGE] = { "only functions that the recording names are shown: nothing shows "
-			    "that", " is the recorded file; --unverified=always uses it if no build "
-			    "id was recorded" },
+			    "that",
+			    " is the recorded file; --unverified=always uses it if no build id was "
+			    "recorded" },
 	[PS_LACK_SPLIT] = { "what is inlined there is in",
 			    ", which is not here or of another build: give it, or the program's "
 			    ".dwp, with --debug-dir" },
