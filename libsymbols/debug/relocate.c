@@ -3,6 +3,7 @@
  * distance between them, as its linker makes code shorter. */
 #include "debug/relocate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NOWHERE (1ull << 62)	/* above all addresses of an image */
@@ -14,6 +15,7 @@
 #endif
 
 enum { LEB_MOST = 10 };		/* bytes of a number */
+enum { NAME_MOST = 1024 };	/* of a section; what comes after it is not compared */
 
 /* The last two are of numbers of 7 bits a byte, which keep their length. */
 enum how { WRITE, ADD, SUBTRACT, WRITE_LEB, SUBTRACT_LEB };
@@ -200,34 +202,74 @@ enum ps_status ps_debug_relocate(struct ps_elf *file)
 
 /* --- debug files --- */
 
-/* Returns the only section of that name and size, or NULL. */
-static const struct ps_section *find_same(const struct ps_elf *file, const struct ps_section *like)
+/* The sections of a file that have a name, by it. */
+struct by_name {
+	const struct ps_section **items;
+	size_t nr, capacity;
+};
+
+static int compare_names(const void *a, const void *b)
 {
-	const struct ps_section *found = NULL;
+	const struct ps_section *const *x = a, *const *y = b;
 
-	for (size_t i = 1; i < file->nr_sections; i++) {
-		const struct ps_section *s = &file->sections[i];
+	return strncmp((*x)->name, (*y)->name, NAME_MOST);
+}
 
-		if (!s->name || !like->name || strcmp(s->name, like->name) != 0)
-			continue;
-		if (found)
-			return NULL;
-		found = s;
+static bool sort_by_name(const struct ps_elf *file, struct by_name *out)
+{
+	*out = (struct by_name){ .capacity = file->nr_sections };
+	out->items = pd_budget_alloc(file->budget, out->capacity * sizeof(struct ps_section *));
+	for (size_t i = 1; out->items && i < file->nr_sections; i++)
+		if (file->sections[i].name)
+			out->items[out->nr++] = &file->sections[i];
+	if (out->nr)
+		qsort(out->items, out->nr, sizeof(struct ps_section *), compare_names);
+	return out->items != NULL;
+}
+
+static void free_by_name(const struct ps_elf *file, struct by_name *s)
+{
+	pd_budget_free(file->budget, s->items, s->capacity * sizeof(struct ps_section *));
+}
+
+/* Returns the only section with the name and size of `like`, or NULL. */
+static const struct ps_section *find_same(const struct by_name *s, const struct ps_section *like)
+{
+	size_t from = 0, n = s->nr;
+
+	if (!like->name)
+		return NULL;
+	while (n) {
+		const size_t half = n / 2;
+		const bool is_less = compare_names(&s->items[from + half], &like) < 0;
+
+		from += is_less ? half + 1 : 0;
+		n = is_less ? n - half - 1 : half;
 	}
-	return found && found->header.sh_size == like->header.sh_size ? found : NULL;
+	if (from == s->nr || compare_names(&s->items[from], &like) ||
+	    (from + 1 < s->nr && !compare_names(&s->items[from + 1], &like)) ||
+	    s->items[from]->header.sh_size != like->header.sh_size)
+		return NULL;
+	return s->items[from];
 }
 
 void ps_debug_take_addresses(struct ps_elf *debug, const struct ps_elf *image)
 {
+	struct by_name mine = { .items = NULL }, theirs = { .items = NULL };
+	bool is_sorted;
+
 	if (debug->header.e_type != ET_REL)
 		return;
+	is_sorted = sort_by_name(debug, &mine) && sort_by_name(image, &theirs);
 	for (size_t i = 1; i < debug->nr_sections; i++) {
 		struct ps_section *s = &debug->sections[i];
 		const struct ps_section *same;
 
 		if (!(s->header.sh_flags & SHF_ALLOC))
 			continue;
-		same = find_same(debug, s) ? find_same(image, s) : NULL;
+		same = is_sorted && find_same(&mine, s) ? find_same(&theirs, s) : NULL;
 		s->addr = same ? same->addr : NOWHERE;
 	}
+	free_by_name(debug, &mine);
+	free_by_name(image, &theirs);
 }

@@ -1,6 +1,8 @@
 """Files with names that would take more memory or time than --memory allows."""
 import json
 import re
+import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -10,8 +12,9 @@ import pytest
 
 from conftest import TOOLS
 from perfdata.container import File
-from test_symbols import BASE, EVENT, build_id, hit, mapped, reason, symbol
+from test_symbols import BASE, EVENT, IN_KERNEL, build_id, hit, mapped, reason, symbol
 from test_symbols import symbols as symbols_fixture
+from test_symbols_modules import MODULE, NAME, loaded
 
 symbols = symbols_fixture       # a fixture
 ZEROS = 200 << 20
@@ -151,3 +154,25 @@ def test_no_more_program_headers_than_the_kernel_loads(count, word, plain, symbo
     records = [mapped(plain, build_id(plain), name=str(app)),
                hit(BASE + symbol(plain, "work")[0])]
     assert reason(symbols, records) == word
+
+
+def test_a_module_of_many_sections(symbols, tmp_path):
+    """The addresses of sections in its debug file are those of the same ones in the module: code
+    that compared all with all took minutes."""
+    (tmp_path / "many.s").write_text(".text\n.globl first\n.type first,@function\nfirst: ret\n"
+                                     ".size first, 1\n" + "".join(
+                                         f'.section .data.s{i},"aw"\n.byte 0\n'
+                                         for i in range(30000)))
+    module = tmp_path / "root" / NAME[1:]
+    module.parent.mkdir(parents=True)
+    subprocess.run(["gcc", "-c", "-o", tmp_path / "many.o", tmp_path / "many.s"], check=True)
+    subprocess.run(["ld", "-r", "--unique", "--build-id=sha1", "-o", module, tmp_path / "many.o"],
+                   check=True)
+    debug = tmp_path / "debug" / ".build-id" / build_id(module).hex()[:2]
+    debug.mkdir(parents=True)
+    shutil.copy(module, debug / (build_id(module).hex()[2:] + ".debug"))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    frames = symbols.frames([loaded(module), hit(MODULE, misc=IN_KERNEL)], "--lines", "--sysroot",
+                            tmp_path / "root", "--debug-dir", tmp_path / "debug")
+    assert frames[0][0]["symbol"] == "first"
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 2
