@@ -523,8 +523,16 @@ uninstall:
 	$(Q)command -v python3 >/dev/null && scripts/man3 --remove '$(DESTDIR)$(MANDIR)/man3' || true
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/pd' 2>/dev/null || true
 
+# B=DIR elsewhere may hold other files: those of the build go, and the folder if it is empty then.
+BUILT = $(BINARIES) $(EXTENSION) $(FUZZERS) $(foreach l,$(LIBRARY_NAMES),$(B)/$(l).a $(B)/$(l).so $(B)/$(l).so.$(ABI)) \
+	$(addprefix $(B)/,flags shared.a eu_search.a obj gen static python man3 tidy analyzer bench)
 clean:
+ifneq ($(filter build build/%,$(B)),)
 	$(Q)rm -rf build
+else
+	$(Q)rm -rf $(foreach f,$(BUILT),'$(f)')
+	$(Q)rmdir '$(B)' 2>/dev/null || true
+endif
 
 help:
 	@sed -n 's/^#: //p' Makefile
