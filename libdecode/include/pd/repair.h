@@ -36,11 +36,11 @@ struct pd_repair_report {
 };
 
 /* Writes all records of `r` and its header to `fd`, in the mode and byte order of the input; the
- * files of a directory become one. `r` must be newly opened;
- * it is at its end afterwards. `fd` must be empty and seekable; it is borrowed during the call.
- * Reports damage through the reader's on_error and fills in *report. Returns 0, or -1 and *e:
- * PD_E_IO (errno in have), PD_E_NOMEM, PD_E_LIMIT, PD_E_UNFINISHED (no record was readable),
- * PD_E_NO_ATTR (no event was readable, so records cannot be interpreted). */
+ * files of a directory become one. `r` must be newly opened; it is at its end afterwards. `fd` must
+ * be empty and seekable; it is borrowed during the call. Reports damage through the reader's
+ * on_error and fills in *report. Returns 0, or -1 and *e: PD_E_IO (errno in have), PD_E_NOMEM,
+ * PD_E_LIMIT, PD_E_UNFINISHED (no record was readable), PD_E_NO_ATTR (no event was readable, so
+ * records cannot be interpreted). */
 PD_API int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *report,
 			    struct pd_error *e);
 
