@@ -119,6 +119,8 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
+	if (e)
+		e->code = PD_E_LIMIT;
 	c->o = options;
 	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
 	c->numbers.budget = c->first_times.budget = c->facts.budget =

@@ -21,6 +21,7 @@ struct pd_zstd_stream {
 	size_t hint;		/* input size that zstd asks for; 0 between frames */
 	bool pending;		/* zstd may hold output that did not fit */
 	bool broken;		/* until a payload starts a new frame */
+	enum pd_code why;	/* it is broken */
 	enum pd_code report;	/* damage not reported yet */
 };
 
@@ -101,7 +102,7 @@ void pd_zstd_stream_input(struct pd_zstd_stream *c, struct pd_bytes in)
 		c->hint = 0;
 	}
 	if (c->broken)
-		c->report = PD_E_CODEC;
+		c->report = c->why;
 	else if (!c->hint)
 		limit_window(c);
 }
@@ -112,14 +113,15 @@ static void set_broken(struct pd_zstd_stream *c, size_t zstd_result)
 	c->pending = false;
 	switch (ZSTD_getErrorCode(zstd_result)) {
 	case ZSTD_error_frameParameter_windowTooLarge:
-		c->report = PD_E_LIMIT;
+		c->why = PD_E_LIMIT;
 		break;
 	case ZSTD_error_memory_allocation:
-		c->report = PD_E_NOMEM;
+		c->why = PD_E_NOMEM;
 		break;
 	default:
-		c->report = PD_E_CODEC;
+		c->why = PD_E_CODEC;
 	}
+	c->report = c->why;
 }
 
 /* A failing call loses the output that it has made. So no call gets more input than one block or

@@ -301,6 +301,14 @@ def test_damage_is_rows(run_pdecode, tmp_path):
     assert {row["code"] for row in read["errors"]} >= {"TRUNCATED"} and read["samples"]
 
 
+@pytest.mark.parametrize("memory, words", [("1K", "1 KiB"), ("1000", "1000 bytes")])
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_too_little_memory_is_named(form, memory, words, run_pdecode, tmp_path):
+    done = run_pdecode(["-f", form, "--memory", memory, "-o", tmp_path / "out", CHAINS])
+    assert done.returncode == 4 and done.stderr.decode().endswith(
+        f": needs more memory than --memory allows, which is {words}\n")
+
+
 def test_no_recording_leaves_nothing(run_pdecode, tmp_path):
     wrong = tmp_path / "wrong"
     wrong.write_bytes(b"no recording" * 100)

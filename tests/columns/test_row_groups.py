@@ -39,6 +39,13 @@ def test_threads_give_the_same_bytes(jobs, many, with_one_thread, run_pdecode, t
     assert write(run_pdecode, tmp_path / "out", many, *LEAST, "-j", jobs) == with_one_thread
 
 
+def test_too_little_memory_is_named(many, run_pdecode, tmp_path):
+    done = run_pdecode(["-f", "parquet", "-o", tmp_path / "out", "--memory", "1M", many])
+    assert done.returncode == 4 and not (tmp_path / "out").exists()
+    assert done.stderr.decode() == (
+        f"pdecode: {many}: needs more memory than --memory allows, which is 1 MiB\n")
+
+
 def test_all_rows_are_there_in_order(with_one_thread):
     groups = rows_of_groups(with_one_thread["samples"])
     assert len(groups) > 1 and sum(groups) == SAMPLES

@@ -51,6 +51,14 @@ def test_no_perf_data(run_pdecode, tmp_path):
             assert done.stdout == b""
 
 
+def test_a_window_that_does_not_fit_is_no_damage(run_pdecode):
+    """Neither in the record that starts it, nor in those that continue it."""
+    path = FIXTURES / "perf" / "16-zstd.data"
+    errors = run_pdecode(["-f", "stats", "--memory", "1M", path]).stderr.decode().splitlines()
+    assert len(errors) == 2 and run_pdecode([path]).returncode == 0
+    assert all(line.endswith(": the memory limit is too low (--memory)") for line in errors)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_unreadable(tmp_path):
     path = tmp_path / "secret"

@@ -15,6 +15,9 @@ struct input_errors {
 	uint64_t nr;		/* without notes */
 };
 
+/* Returns what follows the text of an error: the option that has the limit, or nothing. */
+const char *input_error_option(const struct pd_error *e);
+
 /* Counts an error of the input of that name and prints it; the first that is not shown gives a line
  * that says so. */
 void input_errors_add(struct input_errors *errors, const char *name, const struct pd_error *e);

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "files/input.h"
+#include "files/input_errors.h"
 #include "files/output.h"
 #include "pd/pd.h"
 #include "pdecode/pdecode_clocks.h"
@@ -22,7 +23,7 @@
 #include "recording/symbols.h"
 #include "sandbox/sandbox.h"
 
-enum { ERRORS_SHOWN = 20 };
+enum { ERRORS_SHOWN = 20, DEFAULT_MEMORY = 256 << 20 };
 
 /* The decoding of one input. */
 struct run {
@@ -51,7 +52,19 @@ static void report_error(struct run *run, const struct pd_error *e, const char *
 	char text[512];
 
 	progress_clear(&run->progress);
-	cli_error(&pdecode, "%s: %s%s", run->in.name, pd_error_text(e, text, sizeof(text)), hint);
+	cli_error(&pdecode, "%s: %s%s%s", run->in.name, pd_error_text(e, text, sizeof(text)),
+		  input_error_option(e), hint);
+}
+
+static enum cli_exit report_memory(const struct run *run)
+{
+	const unsigned long long memory = run->s->memory ? run->s->memory : DEFAULT_MEMORY;
+	const unsigned int shift = memory % (1 << 20) ? memory % (1 << 10) ? 0 : 10 : 20;
+	static const char *const units[] = { "bytes", "KiB", "MiB" };
+
+	cli_error(&pdecode, "%s: needs more memory than --memory allows, which is %llu %s",
+		  run->in.name, memory >> shift, units[shift / 10]);
+	return CLI_OUTPUT;
 }
 
 static void on_error(void *ctx, const struct pd_error *e)
@@ -112,7 +125,7 @@ static struct pd_sink *make_column_sink(struct run *run)
 {
 	const struct settings *s = run->s;
 
-	run->columns = column_make(&pdecode, &s->columns, &(struct pc_options){
+	run->columns = column_make(&s->columns, &(struct pc_options){
 		.size = sizeof(struct pc_options), .history = run->history, .filter = run->filter,
 		.memory_limit = s->memory, .path = run->in.name, .threads = thread_count(run),
 		.namer = s->symbols.depth ? &run->symbols.namer : NULL,
@@ -308,8 +321,7 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	progress_end(&run->progress);
 	if (run->refused && !run->out.error && !(run->files.outputs &&
 						column_files_failed(&run->files))) {
-		cli_error(&pdecode, "%s: out of memory", run->in.name);
-		status = CLI_OUTPUT;
+		status = report_memory(run);
 	} else if (run->errors) {
 		status = CLI_ERRORS;
 	}
@@ -380,8 +392,7 @@ static enum cli_exit prepare_second_pass(struct run *run)
 	run->sink = make_sink(run);
 	if (run->sink && set_filter(run) == 0)
 		return CLI_OK;
-	cli_error(&pdecode, "out of memory");
-	return CLI_OUTPUT;
+	return report_memory(run);
 }
 
 /* Runs in the sandbox: all files are open, except those of a directory. */

@@ -110,18 +110,13 @@ enum cli_exit column_write_ddl(const struct cli_tool *tool, const struct column_
 	return output_close(&out, CLI_OK);
 }
 
-struct pc_columns *column_make(const struct cli_tool *tool, const struct column_settings *s,
-			       const struct pc_options *o)
+struct pc_columns *column_make(const struct column_settings *s, const struct pc_options *o)
 {
 	struct pc_options options = *o;
-	struct pc_columns *c;
 	struct pd_error e;
 
 	set_options(s, &options);
-	c = pc_new(&options, &e);
-	if (!c)
-		cli_error(tool, "out of memory");
-	return c;
+	return pc_new(&options, &e);
 }
 
 static int add_error(void *state, const struct pd_error *e)

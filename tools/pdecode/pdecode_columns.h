@@ -64,9 +64,8 @@ enum cli_exit column_check(const struct cli_tool *tool, const struct column_sett
 /* Prints the definitions. */
 enum cli_exit column_write_ddl(const struct cli_tool *tool, const struct column_settings *s,
 			       const char *output);
-/* Creates the tables. Returns NULL after a message. */
-struct pc_columns *column_make(const struct cli_tool *tool, const struct column_settings *s,
-			       const struct pc_options *o);
+/* Creates the tables. Returns NULL without memory. */
+struct pc_columns *column_make(const struct column_settings *s, const struct pc_options *o);
 /* A sink that takes errors only, and frees the tables. */
 struct pd_sink *column_sink(struct pc_columns *c);
 /* Returns the number of --table. */

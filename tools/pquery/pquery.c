@@ -23,8 +23,7 @@ static enum cli_exit open_database(struct run *run)
 	if (sqlite3_open_v2(":memory:", &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI,
 			    NULL) != SQLITE_OK ||
 	    sqlite3_exec(run->db, "pragma temp_store = memory", NULL, NULL, NULL) != SQLITE_OK) {
-		cli_error(&pquery, "SQLite can't be started: %s", sqlite3_errmsg(run->db));
-		return CLI_OUTPUT;
+		return run_report_start(run);
 	}
 	sqlite3_randomness(sizeof(random), &random);
 	sqlite3_db_config(run->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

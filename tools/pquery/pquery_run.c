@@ -88,6 +88,14 @@ static const char *hint_of(const char *text)
 	return "";
 }
 
+enum cli_exit run_report_start(const struct run *run)
+{
+	cli_error(&pquery, "SQLite can't be started: %s",
+		  sqlite3_errcode(run->db) == SQLITE_NOMEM ? "it needs more memory: see --memory" :
+		  sqlite3_errmsg(run->db));
+	return CLI_OUTPUT;
+}
+
 static enum cli_exit fail_query(struct run *run, int code)
 {
 	const char *text = sqlite3_errmsg(run->db);
@@ -250,8 +258,7 @@ static enum cli_exit add_inputs(struct run *run)
 	progress_clear(&run->progress);
 	if (status != CLI_OK || make_tables(run) == SQLITE_OK)
 		return status;
-	cli_error(&pquery, "SQLite can't be started: %s", sqlite3_errmsg(run->db));
-	return CLI_OUTPUT;
+	return run_report_start(run);
 }
 
 /* Checks the first statement, before an older output is emptied. */

@@ -35,6 +35,9 @@ struct run {
  * `ctx` is the run, whose files are open. To be called in the sandbox. Returns the status. */
 enum cli_exit run_in_sandbox(void *ctx);
 
+/* Reports why SQLite can't be used. Returns CLI_OUTPUT. */
+enum cli_exit run_report_start(const struct run *run);
+
 /* Clears the progress: to be called before the first row is written. `ctx` is the run. */
 void run_before_rows(void *ctx);
 

@@ -148,7 +148,8 @@ struct pc_options {
 #define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
 
 /* Creates the tables of one pass. `o` is copied. Returns NULL on failure and sets *e: PD_E_NOMEM,
- * or PD_E_ARGUMENT without a history. Free it with pc_free(). */
+ * PD_E_LIMIT if the memory limit is too low for any recording, or PD_E_ARGUMENT without a history.
+ * Free it with pc_free(). */
 PC_API struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e);
 
 /* Frees the tables. `c` may be NULL. */
