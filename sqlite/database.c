@@ -65,9 +65,12 @@ struct pq_recording *pq_database_add(struct pq_database *d, const struct pq_inpu
 	r = pq_recording_new(input, d->count, e);
 	if (!r)
 		return NULL;
-	d->recordings[d->count++] = r;
 	r->kept = pq_kept_new();
-	return r->kept ? r : NULL;
+	if (r->kept)
+		return d->recordings[d->count++] = r;
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	pq_recording_free(r);
+	return NULL;
 }
 
 static void free_recording(struct pq_recording *r)

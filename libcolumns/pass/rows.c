@@ -42,6 +42,15 @@ struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table,
 	return b;
 }
 
+/* Keeps the first failure: another thread may find one at the same time. */
+static void note_refusal(struct pc_columns *c, int refused)
+{
+	int none = 0;
+
+	if (refused)
+		atomic_compare_exchange_strong(&c->refused, &none, refused);
+}
+
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 {
 	pc_batch_end(b);
@@ -53,7 +62,7 @@ void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 	}
 	if (!c->flush || c->refused)
 		return;
-	c->refused = c->flush(c->ctx, b);
+	note_refusal(c, c->flush(c->ctx, b));
 	pc_batch_clear(b);
 }
 
