@@ -147,19 +147,26 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	return NULL;
 }
 
+/* Frees what only samples need: the rows at the end, and the last batches, may need much. */
+static void free_samples(struct pc_columns *c)
+{
+	pc_chains_free(&c->chains);
+	pc_recents_free(&c->recents);
+	pd_buf_free(&c->samples.entries);
+	pd_budget_free(&c->budget, c->numbered, PC_NR_PLACES * sizeof(*c->numbered));
+	c->numbered = NULL;
+	pd_buf_free(&c->numbers);
+}
+
 void pc_free(struct pc_columns *c)
 {
 	if (!c)
 		return;
 	for (size_t i = 0; i < PC_NR_TABLES; i++)
 		pc_batch_free(&c->batches[i]);
-	pc_chains_free(&c->chains);
-	pc_recents_free(&c->recents);
+	free_samples(c);
 	pc_json_free(&c->json);
 	pd_tree_free(c->tree);
-	pd_buf_free(&c->samples.entries);
-	pd_budget_free(&c->budget, c->numbered, PC_NR_PLACES * sizeof(*c->numbered));
-	pd_buf_free(&c->numbers);
 	pd_buf_free(&c->first_times);
 	pd_buf_free(&c->facts);
 	pc_registers_free(&c->registers);
@@ -323,6 +330,7 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 	if (c->nr_items <= 0) {
 		pc_end_samples(c);
 		pc_queue_stop(&c->queue);
+		free_samples(c);
 	}
 	if (c->nr_items >= 0)
 		return PC_STEP_MORE;

@@ -29,6 +29,7 @@ void pc_chains_free(struct pc_chains *c)
 	pd_buf_free(&c->stacks);
 	pd_buf_free(&c->items);
 	pd_budget_free(c->items.budget, c->recent, PC_NR_RECENT * sizeof(*c->recent));
+	c->recent = NULL;
 }
 
 /* Returns all members but the offset. */

@@ -21,6 +21,8 @@ void pc_recents_free(struct pc_recents *r)
 {
 	pd_budget_free(r->budget, r->threads, PC_NR_THREADS * sizeof(*r->threads));
 	pd_budget_free(r->budget, r->places, PC_NR_PLACES * sizeof(*r->places));
+	r->threads = NULL;
+	r->places = NULL;
 	pd_buf_free(&r->chains);
 }
 

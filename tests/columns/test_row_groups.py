@@ -4,6 +4,7 @@ import resource
 import pytest
 
 from parquet_reader import read_parquet, rows_of_groups
+from perfdata import features
 from perfdata.attr import Attr
 from perfdata.container import File
 from perfdata.sample import sample
@@ -19,10 +20,13 @@ LEAST = ["--memory", "64M"]     # with which a table has groups of 2 MiB, and a 
 def many(tmp_path_factory):
     """A recording of many samples, of which each has another stack."""
     path = tmp_path_factory.mktemp("many") / "many.data"
-    hits = [sample(EVENT, 2, ip=0x1000 + i, pid=7, tid=7 + i % 9, time=100 + i * i % 1009,
-                   callchain=[0x1000 + i, 0x2000 + i % 77, 0x3000]) for i in range(SAMPLES)]
-    path.write_bytes(File(attrs=[(EVENT, [1])], records=hits).build("<"))
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=hits()).build("<"))
     return path
+
+
+def hits():
+    return [sample(EVENT, 2, ip=0x1000 + i, pid=7, tid=7 + i % 9, time=100 + i * i % 1009,
+                   callchain=[0x1000 + i, 0x2000 + i % 77, 0x3000]) for i in range(SAMPLES)]
 
 
 def limit_files():
@@ -44,6 +48,16 @@ def test_too_little_memory_is_named(many, run_pdecode, tmp_path):
     assert done.returncode == 4 and not (tmp_path / "out").exists()
     assert done.stderr.decode() == (
         f"pdecode: {many}: needs more memory than --memory allows, which is 1 MiB\n")
+
+
+def test_rows_of_the_end_have_the_memory_of_samples(run_pdecode, tmp_path):
+    """A feature as long as the name of a host that nobody has."""
+    path, name = tmp_path / "long.data", b"h" * 199_999 + b"\0"
+    host = {features.NUMBER["HOSTNAME"]: len(name).to_bytes(4, "little") + name}
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=hits(), features=host).build("<"))
+    found = write(run_pdecode, tmp_path / "out", path, "--memory", "4M")
+    assert read_parquet(found["files"])[0]["host"] == ["h" * 199_999]
+    assert read_parquet(found["samples"])[0]["stack"] == list(range(SAMPLES))
 
 
 def test_all_rows_are_there_in_order(with_one_thread):
