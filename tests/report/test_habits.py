@@ -1,5 +1,6 @@
 """Options as the users of perf report write them, and where files without -o go."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -188,3 +189,16 @@ def test_template_arguments_go_first_where_there_is_no_room(name, shown, tmp_pat
     out = preport("--title=x", tmp_path / "x", symbols=()).decode()
     assert f"  {name} " in out      # in a pipe a table has all of it
     assert f" › {shown}\n" in out
+
+
+@pytest.mark.parametrize("option, path, why", [
+    ("--vmlinux", "text", "no ELF file"), ("--vmlinux", ".", "no ELF file"),
+    ("--vmlinux", "nothing", "No such file"), ("--sysroot", "text", "Not a directory"),
+    ("--sysroot", "nothing", "No such file"), ("--debug-dir", "text", "Not a directory")])
+def test_files_of_another_kind_are_refused(recording, tmp_path, option, path, why):
+    """A vmlinuz has no symbols: without a word, the user would think that its names are shown."""
+    (tmp_path / "text").write_text("no ELF file at all")
+    done = subprocess.run([TOOLS / "preport", option, tmp_path / path, recording], timeout=TIMEOUT,
+                          capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert re.fullmatch(f"preport: {option} \\S+: {why}.*\n", done.stderr), done.stderr

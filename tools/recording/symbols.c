@@ -2,6 +2,7 @@
 #include "recording/symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,18 +86,39 @@ static bool is_there(const struct cli_tool *tool, const char *option, const char
 	return false;
 }
 
+/* A kernel that was named is an ELF file, or one in a file of its own: /boot/vmlinuz is neither. */
+static bool is_kernel(const struct cli_tool *tool, const char *path)
+{
+	static const char *const starts[] = { "\177ELF", "\037\213", "\3757zX", "(\265/\375" };
+	char start[4] = "";
+	const int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool is_one = false;
+
+	if (fd < 0)
+		return is_there(tool, "vmlinux", path);
+	if (read(fd, start, sizeof(start)) == sizeof(start))
+		for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+			is_one |= memcmp(start, starts[i], sizeof(start)) == 0;
+	close(fd);
+	if (is_one)
+		return true;
+	cli_error(tool, "--vmlinux %s: no ELF file, so it has no symbols: of a vmlinuz, the "
+		  "kernel's debug package has the vmlinux", path);
+	return false;
+}
+
 /* An archive, as perf archive makes them, would have to be unpacked for each run. */
-static bool is_directory(const struct cli_tool *tool, const char *path)
+static bool is_directory(const struct cli_tool *tool, const char *option, const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (!path || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
 		return true;
 	if (strstr(path, ".tar") && access(path, R_OK) == 0)
-		cli_error(tool, "--debug-dir %s: archives are unpacked first: mkdir DIR && "
-			  "tar xf %s -C DIR, then --debug-dir DIR", path, path);
+		cli_error(tool, "--%s %s: archives are unpacked first: mkdir DIR && "
+			  "tar xf %s -C DIR, then --%s DIR", option, path, path, option);
 	else
-		cli_error(tool, "--debug-dir %s: %s", path,
+		cli_error(tool, "--%s %s: %s", option, path,
 			  strerror(access(path, R_OK) == 0 ? ENOTDIR : errno));
 	return false;
 }
@@ -104,7 +126,7 @@ static bool is_directory(const struct cli_tool *tool, const char *path)
 static bool are_directories(const struct cli_tool *tool, const struct cli_list *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
-		if (!is_directory(tool, paths->items[i]))
+		if (!is_directory(tool, "debug-dir", paths->items[i]))
 			return false;
 	return true;
 }
@@ -114,8 +136,9 @@ enum cli_exit symbols_prepare(struct symbols *n, const struct cli_tool *tool,
 {
 	if (s->file && symbols_file_read(tool, s->file, &n->file) != CLI_OK)
 		return CLI_INPUT;
-	if (!is_there(tool, "sysroot", s->sysroot) || !is_there(tool, "kallsyms", s->kallsyms) ||
-	    !is_there(tool, "vmlinux", s->vmlinux) || !are_directories(tool, &s->debug_dirs))
+	if (!is_directory(tool, "sysroot", s->sysroot) ||
+	    !is_there(tool, "kallsyms", s->kallsyms) || !is_kernel(tool, s->vmlinux) ||
+	    !are_directories(tool, &s->debug_dirs))
 		return CLI_INPUT;
 	n->opener.sysroot = s->sysroot;
 	n->opener.kallsyms = s->kallsyms;
