@@ -1,14 +1,18 @@
 """Samples read by several threads, each a part of the recording: the same bytes as by one."""
+import array
 import json
 import random
+import struct
 
 import pytest
 
+from conftest import TOOLS
 from known_recording import CLOCK, FAULTS, KTEXT, Recording
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample
 from profiles import preport
+from recorder import run_measured
 
 TIMES = 100         # a part has at least 25,000 records
 READ = attr("IP|TID|TIME|READ|IDENTIFIER", type=0, config=1, sample_period=1, read_format="ID")
@@ -105,6 +109,34 @@ def test_threads_with_little_memory_give_the_same_bytes(large):
     want = preport("-f", "folded", "--memory=1M", "-j1", large, status=1)
     assert b"[small]" in want
     assert preport("-f", "folded", "--memory=1M", "-j3", large, status=1) == want
+
+
+def test_all_threads_together_have_twice_the_memory_at_most(tmp_path):
+    """Each part has other stacks, which need more than it may have."""
+    depth, many = 60, 110_000
+    it = Recording()
+    it.map(2, 10, 0x1000, 0xfffff000, "/bin/app")
+    it.sample(10, 10, 1, *range(0x1000, 0x1000 + depth))
+    file = it.file()
+    at, size = struct.unpack_from("<QQ", file, 40)
+    chain = file.index(struct.pack("<3Q", 0x1000, 0x1001, 0x1002))
+    first = file.rindex(struct.pack("<I", 9), at, chain)
+    assert at + size == len(file)
+    chains = array.array("Q", array.array("I", random.Random(7).randbytes(4 * depth * many)))
+    chains = chains.tobytes()
+    data = bytearray(file[:first] + b"".join(
+        file[first:chain] + chains[i:i + 8 * depth] + file[chain + 8 * depth:]
+        for i in range(0, len(chains), 8 * depth)))
+    struct.pack_into("<Q", data, 48, len(data) - at)
+    path = tmp_path / "perf.data"
+    path.write_bytes(data)
+
+    def peak(jobs):
+        done, kib = run_measured([TOOLS / "preport", "--no-symbols", "-f", "folded", jobs,
+                                  "--memory=64M", path], tmp_path)
+        assert done.returncode == 1 and b"[small]" in done.stdout
+        return kib
+    assert peak("-j8") < peak("-j1") * 4.7
 
 
 def test_damage_in_a_later_part_is_reported(large, tmp_path):

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "files/limit_options.h"
 #include "process/tool_thread.h"
 
 /* Work is counted in bytes, of which a record without any has some: a part has at least as much as
@@ -51,12 +52,14 @@ static void *read_part(void *ctx)
 	return NULL;
 }
 
-/* Begins to read a part at an entry of the index. Returns false if that is not possible. */
-static bool start_part(const struct parts *parts, struct part *part, size_t entry)
+/* Begins to read a part at an entry of the index. The first one, to which the others are added, may
+ * have all of the memory; `others` share as much. Returns false if that is not possible. */
+static bool start_part(const struct parts *parts, struct part *part, size_t entry, size_t others)
 {
 	struct pp_options o = parts->profile;
 	struct pd_error e;
 
+	o.memory_limit = (o.memory_limit ? o.memory_limit : LIMIT_MEMORY) / others;
 	o.on_progress = NULL;	/* the first part's stands for all */
 	part->reader = open_reader(parts, part);
 	if (!part->reader || pd_reader_start(part->reader, parts->index, entry, &e))
@@ -107,7 +110,7 @@ static size_t start_parts(const struct parts *parts, struct part *all, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		all[i].count = first_record(parts, i + 1, n) - first_record(parts, i, n);
-		if (!start_part(parts, &all[i], entry_of(parts->index, i, n)))
+		if (!start_part(parts, &all[i], entry_of(parts->index, i, n), n - 1))
 			return i;
 	}
 	return n;
