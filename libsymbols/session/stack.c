@@ -285,7 +285,8 @@ static uint16_t machine_of(struct ps_stack_worker *w, const struct pd_copied_sta
 	if (!w->has_machine)
 		w->machine = machine_of_files(w->session);
 	w->has_machine = true;
-	return ps_arch_has_mask(w->machine, copied->mask) ? w->machine : 0;
+	return ps_arch_has_mask(w->machine, copied->mask) ? w->machine :
+							    ps_arch_of_mask(copied->mask);
 }
 
 static struct ps_copied_stack input_of(struct ps_stack_worker *w,

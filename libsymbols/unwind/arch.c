@@ -77,6 +77,13 @@ bool ps_arch_has_mask(uint16_t machine, uint64_t mask)
 	return (machine == EM_X86_64 || machine == EM_386) && mask & BIT(8) && !(mask & 0xff000000);
 }
 
+/* x86-64 leaves out ds, es, fs and gs; only aarch64 has 33. */
+uint16_t ps_arch_of_mask(uint64_t mask)
+{
+	return mask == 0xff0fff	   ? EM_X86_64 :
+	       mask == 0x1ffffffff ? EM_AARCH64 : EM_NONE;
+}
+
 uint64_t ps_arch_strip(const struct ps_arch *a, uint64_t address, uint64_t highest)
 {
 	static const uint8_t sizes[] = { 39, 42, 48, 52 };

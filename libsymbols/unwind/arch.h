@@ -40,6 +40,10 @@ const struct ps_arch *ps_arch_find(uint16_t machine, uint64_t abi);
  * other bits. */
 bool ps_arch_has_mask(uint16_t machine, uint64_t mask);
 
+/* Returns the machine (EM_*) of which these are all registers that perf copies; 0 if several may
+ * be. */
+uint16_t ps_arch_of_mask(uint64_t mask);
+
 /* Removes the authentication code from a return address: keeps the bits below the smallest size
  * of address space that has `highest`. */
 uint64_t ps_arch_strip(const struct ps_arch *a, uint64_t address, uint64_t highest);

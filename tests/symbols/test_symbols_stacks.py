@@ -243,6 +243,19 @@ def test_the_machine_by_the_files(any_machine):
     assert m.chains(m.sample(m.usual())) == [("BOTTOM", USUAL)]
 
 
+def test_the_machine_by_all_its_registers(machine):
+    """Without any file: what is missing is the file, not support for the machine."""
+    machine.arch = b""
+    machine.image.unlink()
+    bits = [bit for bit in range(24) if 0xff0fff >> bit & 1]
+    machine.attr.sample_regs_user = 0xff0fff
+    pc = machine.at(F)
+    known = {BITS[X86_64][PC[X86_64]]: pc, BITS[X86_64][SP[X86_64]]: STACK}
+    only = sample(machine.attr, IN_USER, ip=pc, pid=7, tid=7, time=9 * SECOND, user_abi=2,
+                  regs_user=[known.get(bit, 0) for bit in bits], stack_user=machine.usual())
+    assert machine.chains(only) == [("NO_FILE", [(F, False)])]
+
+
 def test_registers_of_another_machine_than_the_files(machine):
     """x86 has none with that number."""
     machine.arch = b""
