@@ -289,6 +289,7 @@ static int run_recorder(struct recording *r, char *const *command)
 		err = CLI_OUTPUT;
 	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
 	child_finish(&r->child, &r->interrupt.hurry);
+	mounts_close(&r->mounts);
 	if (finished && !r->file.failed)
 		log_totals(r);
 	if (finished && datafile_close(&r->file, &r->log) && !err)
@@ -320,7 +321,8 @@ int main(int argc, char **argv)
 	char **command = cli_parse(&record_tool, argc, argv, &o);
 	struct recording r = {
 		.options = &o, .argv = all, .child = CHILD_NONE, .timers = TIMER_EMPTY,
-		.control = CONTROL_ABSENT, .file = DATAFILE_CLOSED, .trigger = ROTATE_TRIGGER_NONE,
+		.control = CONTROL_ABSENT, .mounts = MOUNTS_NONE, .file = DATAFILE_CLOSED,
+		.trigger = ROTATE_TRIGGER_NONE,
 		.log = { &record_tool, o.quiet ? LOG_ERROR : o.verbose ? LOG_DETAIL : LOG_WARNING },
 	};
 	int status = print_information(&o, command, &r.log);

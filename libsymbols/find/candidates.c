@@ -18,10 +18,10 @@
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
  * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %M: where
- * it mapped the file, %k: the path of a kernel module, not compressed. The path
- * in .gnu_debugaltlink is taken for the recorded one: %a: that, if it is relative, %b: the
- * directory of the file that states it, and its place, %z: what follows the directory of debug
- * files. A pattern whose parts are not all known is left out. */
+ * it mapped the file, %R: a root directory that the caller keeps, %k: the path of a kernel module,
+ * not compressed. The path in .gnu_debugaltlink is taken for the recorded one: %a: that, if it is
+ * relative, %b: the directory of the file that states it, and its place, %z: what follows the
+ * directory of debug files. A pattern whose parts are not all known is left out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -81,6 +81,7 @@ static const struct pattern patterns[] = {
 	{ "%P/usr/lib/debug%d/%l", DEBUG, PS_PLACE_PROCESS },
 	{ "%M", IMAGE, PS_PLACE_MAPPED },
 	{ "%p", IMAGE | OBJECT, PS_PLACE_RECORDED },
+	{ "%R%p", IMAGE, PS_PLACE_PROCESS },
 	{ "%p.dwp", PACKAGE, PS_PLACE_RECORDED },
 	{ "%k", MODULE, PS_PLACE_RECORDED },
 	{ "%k.xz", MODULE, PS_PLACE_RECORDED },
@@ -99,6 +100,7 @@ struct values {
 	const struct ps_wanted *what;
 	const char *directory;		/* of %D */
 	char root[32];			/* of %P */
+	const char *held;		/* of %R */
 	char mapped[80];		/* of %M; "": not known where */
 	char id[2 * PS_BUILD_ID_MAX + 1];
 	char dirname[PS_PATH_MAX];	/* "": the path is in / */
@@ -197,6 +199,8 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 		return v->places->kallsyms;
 	case 'P':
 		return v->root;
+	case 'R':
+		return v->held;
 	case 'M':
 		return v->mapped[0] ? v->mapped : NULL;
 	case 'a':
@@ -235,9 +239,14 @@ static bool expand_pattern(const struct values *v, const char *text, char *out)
 	return true;
 }
 
+static bool starts_with(const struct pattern *p, const char part[3])
+{
+	return strncmp(p->text, part, 2) == 0;
+}
+
 static bool is_beside(const struct pattern *p)
 {
-	return strncmp(p->text, "%b", 2) == 0;
+	return starts_with(p, "%b");
 }
 
 /* Returns whether other files can be next to the one that names them. */
@@ -254,6 +263,8 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 {
 	if (is_beside(p))
 		return has_directory(v->what);
+	if (starts_with(p, "%R"))
+		return v->places->nr_roots;
 	switch (p->place) {
 	case PS_PLACE_SYSROOT:
 		return v->places->sysroot != NULL;
@@ -263,7 +274,7 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 	case PS_PLACE_DEBUGINFOD:
 		return v->places->network == PS_DEBUGINFOD;
 	default:
-		return strncmp(p->text, "%D", 2) ? 1 : v->places->nr_debug_dirs;
+		return starts_with(p, "%D") ? v->places->nr_debug_dirs : 1;
 	}
 }
 
@@ -279,6 +290,7 @@ static void set_process(struct values *v, const struct ps_mapper *m)
 static void set_turn(struct values *v, size_t n)
 {
 	v->directory = n < v->places->nr_debug_dirs ? v->places->debug_dirs[n] : NULL;
+	v->held = n < v->places->nr_roots ? v->places->roots[n] : NULL;
 	if (n < v->what->nr_mappers)
 		set_process(v, &v->what->mappers[n]);
 }

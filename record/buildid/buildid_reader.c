@@ -42,6 +42,7 @@ struct buildid_reader {
 	struct device silent[DEVICES];
 	size_t nr_silent;
 	struct request request;
+	const struct held_roots *roots;	/* may be NULL */
 };
 
 /* Returns whether it is the file that was mapped: another may have its name now, or in another
@@ -83,6 +84,30 @@ static bool read_mapped(const struct request *r, const char *path, struct reply 
 	return is_same;
 }
 
+static void read_below_roots(const struct buildid_reader *reader, struct reply *reply)
+{
+	const struct request *r = &reader->request;
+	char root[HELD_ROOT_PATH], path[HELD_ROOT_PATH + sizeof(r->paths[1])];
+
+	for (size_t i = 0; reader->roots && i < reader->roots->n; i++) {
+		held_root_path(reader->roots, i, root);
+		snprintf(path, sizeof(path), "%s%s", root, r->paths[1]);
+		if (read_mapped(r, path, reply))
+			return;
+	}
+}
+
+static void read_anywhere(const struct buildid_reader *reader, struct reply *reply)
+{
+	const struct request *r = &reader->request;
+
+	memset(reply, 0, sizeof(*reply));
+	if (read_mapped(r, r->paths[0], reply) || !r->paths[1][0])
+		return;
+	if (!read_mapped(r, r->paths[1], reply) && r->ino)
+		read_below_roots(reader, reply);
+}
+
 static void serve_build_ids(void *arg, int socket, int file)
 {
 	struct buildid_reader *reader = arg;
@@ -91,20 +116,18 @@ static void serve_build_ids(void *arg, int socket, int file)
 
 	(void)file;
 	while (recv(socket, r, sizeof(*r), MSG_WAITALL) == sizeof(*r)) {
-		memset(&reply, 0, sizeof(reply));
-		if (!read_mapped(r, r->paths[0], &reply) && r->paths[1][0])
-			read_mapped(r, r->paths[1], &reply);
+		read_anywhere(reader, &reply);
 		if (!file_process_send(socket, &reply, sizeof(reply)))
 			break;
 	}
 }
 
-struct buildid_reader *buildid_reader_new(void)
+struct buildid_reader *buildid_reader_new(const struct held_roots *roots)
 {
 	struct buildid_reader *r = calloc(1, sizeof(*r));
 
 	if (r)
-		r->process = (struct file_process)FILE_PROCESS_NONE;
+		*r = (struct buildid_reader){ .process = FILE_PROCESS_NONE, .roots = roots };
 	return r;
 }
 

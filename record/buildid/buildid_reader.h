@@ -3,11 +3,12 @@
 #define RECORD_BUILDID_READER_H
 
 #include "base/deadline.h"
+#include "base/held_roots.h"
 #include "buildid/buildid.h"
 
 /* Where a file may be: at one of these paths. */
 struct buildid_place {
-	const char *paths[2];		/* the second may be NULL */
+	const char *paths[2];		/* the second, which the process knew, may be NULL */
 	uint64_t ino;			/* of the file that was mapped; 0: unknown */
 	uint32_t maj, min;		/* its device */
 	uint64_t changed_by;		/* it was not changed later, wall clock, ns; 0: unknown */
@@ -15,7 +16,9 @@ struct buildid_place {
 
 struct buildid_reader;
 
-struct buildid_reader *buildid_reader_new(void);	/* NULL: no memory */
+/* roots: where files are looked for that are at none of their paths; may be NULL. Returns NULL
+ * without memory. */
+struct buildid_reader *buildid_reader_new(const struct held_roots *roots);
 void buildid_reader_free(struct buildid_reader *r);	/* NULL is fine */
 
 enum buildid_result {

@@ -38,6 +38,12 @@ struct recorded {
 	char path[32];
 };
 
+/* The roots of processes that have ended, as libpdsymbols wants them. */
+struct root_paths {
+	char text[HELD_ROOTS_MOST][HELD_ROOT_PATH];
+	const char *paths[HELD_ROOTS_MOST];
+};
+
 struct names {
 	const struct names_options *options;
 	struct recorded recorded;
@@ -45,6 +51,7 @@ struct names {
 	int socket;			/* to the recorder */
 	struct pd_history *history;
 	struct ps_session *session;
+	struct root_paths root_paths;
 	struct recent recent[DISTINCT];
 	bool cut;
 };
@@ -128,11 +135,23 @@ static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd
 			ps_resolve(n->session, item->pid, &frames[i], &found);
 }
 
+static struct ps_places list_places(const struct held_roots *roots, struct root_paths *list)
+{
+	const size_t n = roots ? roots->n : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		held_root_path(roots, i, list->text[i]);
+		list->paths[i] = list->text[i];
+	}
+	return (struct ps_places){ .size = sizeof(struct ps_places), .roots = list->paths,
+				   .nr_roots = n };
+}
+
 static bool make_session(struct names *n)
 {
-	static const struct ps_places nowhere_else = { .size = sizeof(nowhere_else) };
+	const struct ps_places places = list_places(n->options->roots, &n->root_paths);
 	const struct ps_options o = {
-		.size = sizeof(o), .history = n->history, .places = &nowhere_else,
+		.size = sizeof(o), .history = n->history, .places = &places,
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
 		.clock = n->options->clock, .collect = PS_COLLECT, .open = names_open,
 		.mount_namespace = opener_mount_namespace(),

@@ -17,6 +17,7 @@
 
 enum {
 	WAIT_MS = 500,		/* between flushes: the most that a killed recorder loses */
+	MOUNTS_MS = 2,		/* between two looks: programs may start programs all the time */
 	ROTATE_MS = 10,		/* between two files: their names have hundredths of a second */
 	EVENTS_AT_ONCE = 64,
 	SIGNALS = 6,		/* in the set of the signalfd and of interrupt.c */
@@ -28,6 +29,7 @@ enum source {
 	FROM_BACKGROUND = -5,	/* synthesis ended; process_pending() checks for it */
 	FROM_INTERRUPT = -6,
 	FROM_TRIGGER = -7,
+	FROM_MOUNTS = -8,
 };
 
 struct loop {
@@ -40,6 +42,7 @@ struct loop {
 	uint64_t flushed;	/* ms, time of the last flush */
 	int wait;		/* ms, timeout of the next wait */
 	uint64_t rotated;	/* ms, time of the last rotation */
+	uint64_t mounts_looked;	/* ms; 0: epoll watches for what is to be looked at */
 };
 
 static int watch_fd(const struct loop *l, int fd, int64_t source)
@@ -252,6 +255,37 @@ static void on_counter(struct loop *l, size_t i, uint32_t events)
 		l->done = true;
 }
 
+/* Watches the mounts until there is something, then not before MOUNTS_MS. */
+static int watch_mounts(const struct loop *l, int operation)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT,
+				 .data.u64 = (uint64_t)FROM_MOUNTS };
+
+	return epoll_ctl(l->epoll, operation, l->r->mounts.epoll, &e);
+}
+
+static void on_mounts(struct loop *l)
+{
+	mounts_look(&l->r->mounts);
+	l->mounts_looked = clock_ms();
+}
+
+static void look_at_mounts(struct loop *l)
+{
+	const uint64_t waited = l->mounts_looked ? clock_ms() - l->mounts_looked : 0;
+
+	mounts_age(&l->r->mounts);
+	if (!l->mounts_looked)
+		return;
+	if (waited < MOUNTS_MS) {
+		l->wait = MOUNTS_MS;
+		return;
+	}
+	mounts_look(&l->r->mounts);
+	watch_mounts(l, EPOLL_CTL_MOD);
+	l->mounts_looked = 0;
+}
+
 static void wait_for_events(struct loop *l)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
@@ -273,6 +307,8 @@ static void wait_for_events(struct loop *l)
 			l->readers_failed = true;
 		else if (source == FROM_TRIGGER)
 			on_trigger(l);
+		else if (source == FROM_MOUNTS)
+			on_mounts(l);
 		else if (source != FROM_BACKGROUND)
 			on_counter(l, (size_t)source, events[i].events);
 		woken = woken || source >= 0;
@@ -358,7 +394,28 @@ static int process_pending(struct loop *l)
 		return -1;
 	if (l->rotate && !background_runs(&r->background) && l->wait > ROTATE_MS)
 		l->wait = ROTATE_MS;
+	look_at_mounts(l);
 	return 0;
+}
+
+/* Whether files are read at the end, for build ids or names. */
+static bool reads_files(const struct recording *r)
+{
+	const unsigned int symbols = r->options->symbols;
+
+	return symbols != SYMBOLS_OFF &&
+	       (symbols != SYMBOLS_AUTO || r->file.read_back || r->file.symbols.path);
+}
+
+static void start_mounts(struct loop *l)
+{
+	struct recording *r = l->r;
+
+	if (!reads_files(r))
+		return;
+	mounts_start(&r->mounts, &r->target);
+	if (r->mounts.epoll >= 0)
+		watch_mounts(l, EPOLL_CTL_ADD);
 }
 
 static int start_recording(struct loop *l)
@@ -380,6 +437,7 @@ static int start_recording(struct loop *l)
 		       r->timers.starts_off ? COUNTERS_HELPERS : COUNTERS_ALL);
 	rotate_trigger_start(&r->trigger);
 	start_background_synth(l);
+	start_mounts(l);
 	return r->child.pid ? child_start(&r->child, r->target.command[0], &r->log) : 0;
 }
 
@@ -439,6 +497,7 @@ static int abandon_output(struct loop *l)
 
 	counters_disable(&r->counters, &r->events, COUNTERS_ALL);
 	rotate_trigger_close(&r->trigger);
+	mounts_close(&r->mounts);
 	for (size_t i = 0; i < r->counters.n; i++)
 		epoll_ctl(l->epoll, EPOLL_CTL_DEL, r->counters.items[i].fd, NULL);
 	first = f->error;

@@ -281,12 +281,14 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 	struct datafile *f = &r->file;
 	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
 	struct perf_clock_pair now = { 0 };
+	struct held_roots roots;
 	int err;
 
+	mounts_roots(&r->mounts, &roots);
 	if (f->which != BUILDID_NONE && !read_clocks(&r->events, &now))
 		now = (struct perf_clock_pair){ 0 };
-	err = write_hits(f, &(struct buildid_request){ f->which, &deadline, now.perf, now.wall },
-			 found);
+	err = write_hits(f, &(struct buildid_request){ f->which, &deadline, now.perf, now.wall,
+						       &roots }, found);
 
 	if (found->cut)
 		log_at(&r->log, LOG_WARNING,
@@ -360,8 +362,9 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 static struct pd_bytes find_names(struct recording *r, int fd, const struct buildid_summary *found,
 				  const char *where)
 {
+	struct held_roots roots;
 	const struct names_options o = {
-		.began = (uint64_t)r->began,
+		.began = (uint64_t)r->began, .roots = &roots,
 		.silent = &found->silent, .replaced = &found->replaced,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
 		.stacks = have_stacks(r),
@@ -369,8 +372,10 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
 	};
 	enum names_result result;
-	const struct pd_bytes section = names_find(fd, &o, &result);
+	struct pd_bytes section;
 
+	mounts_roots(&r->mounts, &roots);
+	section = names_find(fd, &o, &result);
 	log_names(&r->log, result, where);
 	return section;
 }

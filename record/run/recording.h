@@ -12,6 +12,7 @@
 #include "run/background_synth.h"
 #include "run/control.h"
 #include "run/interrupt.h"
+#include "run/mounts.h"
 #include "run/rotate_trigger.h"
 #include "run/timers.h"
 #include "target/child.h"
@@ -39,6 +40,7 @@ struct recording {
 	struct bpf_progs *bpf;		/* NULL: not requested */
 	struct child_signals signals;	/* dispositions before the recording */
 	struct interrupt interrupt;
+	struct mounts mounts;
 	struct sysctl_change cpu_percent;
 	int64_t began;			/* s since 1970 */
 	uint64_t samples, bytes;	/* of the files before the current one */

@@ -45,7 +45,7 @@ struct synth_maps *synth_maps_new(struct pd_writer *w, const struct synth_option
 	*s = (struct synth_maps){ .w = w, .o = o, .report = report, .proc = proc, .e = e };
 	if (o->what & SYNTH_BUILD_IDS) {
 		s->cache = calloc(CACHE_ENTRIES, sizeof(*s->cache));
-		s->reader = buildid_reader_new();
+		s->reader = buildid_reader_new(NULL);
 	}
 	return s;
 }

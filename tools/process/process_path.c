@@ -38,13 +38,17 @@ static void set_inner_number(struct process_path *p)
 
 bool process_path_read(const char *path, struct process_path *out)
 {
-	int pid = 0, end = 0;
+	int pid = 0, fd = -1, end = 0;
 
-	if (sscanf(path, "/proc/%9d/root%n", &pid, &end) != 1 || !end || pid <= 0 ||
-	    path[end] != '/' || strlen(path + end) >= sizeof(out->inside))
+	if (sscanf(path, "/proc/%9d/root%n", &pid, &end) != 1 || !end)
+		sscanf(path, "/proc/%9d/fd/%9d%n", &pid, &fd, &end);
+	if (!end || pid <= 0 || path[end] != '/' || strlen(path + end) >= sizeof(out->inside))
 		return false;
 	out->pid = pid;
-	snprintf(out->root, sizeof(out->root), "/proc/%d/root", pid);
+	if (fd < 0)
+		snprintf(out->root, sizeof(out->root), "/proc/%d/root", pid);
+	else
+		snprintf(out->root, sizeof(out->root), "/proc/%d/fd/%d", pid, fd);
 	snprintf(out->inside, sizeof(out->inside), "%s", path + end);
 	set_inner_number(out);
 	return true;

@@ -8,12 +8,13 @@
 
 struct process_path {
 	pid_t pid;
-	char root[32];			/* "/proc/PID/root" */
+	char root[32];			/* "/proc/PID/root", or "/proc/PID/fd/N" */
 	char inside[4096];		/* the rest. /tmp/perf-PID.map has the process's number in
 					 * its own PID namespace */
 };
 
-/* Divides "/proc/PID/root/...". Returns false if the path is no such one. */
+/* Divides "/proc/PID/root/...", or "/proc/PID/fd/N/..." where the descriptor is a directory that a
+ * process keeps open in place of another's root. Returns false if the path is no such one. */
 bool process_path_read(const char *path, struct process_path *out);
 
 /* Returns whether the path is one of "/proc/PID/map_files/START-END", a link to what the process

@@ -25,10 +25,11 @@ void opener_stop(struct opener *o);
 
 /* Opens a file for reading: an ELF file that is no core dump, a compressed kernel module, the
  * symbols, notes and vdso of the running kernel, or what a JIT compiler wrote as this user, as root
- * or as the user of its process. After "/proc/PID/root" the path is resolved inside of that
- * directory, where /tmp/perf-PID.map has the number that the process has there. A file that a
- * process has mapped is opened if the caller may follow its links in /proc/PID/map_files. Files of
- * debuginfod servers are got only if `servers` is on. Returns a descriptor, or -1. */
+ * or as the user of its process. After "/proc/PID/root" or "/proc/PID/fd/N" the path is resolved
+ * inside of that directory, where /tmp/perf-PID.map has the number that the process has there. A
+ * file that a process has mapped is opened if the caller may follow its links in
+ * /proc/PID/map_files. Files of debuginfod servers are got only if `servers` is on. Returns a
+ * descriptor, or -1. */
 int opener_open(void *opener, const char *path, enum ps_file_place place);
 
 /* Returns the mount namespace of this process; inode 0: not known. */

@@ -51,7 +51,8 @@ enum ps_file_place {
 	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
 				 * usual directories; the path in .gnu_debugaltlink */
 	PS_PLACE_PROCESS,	/* the same and the recorded path, to be resolved inside the root
-				 * directory of a process: after "/proc/PID/root" */
+				 * directory of a process: after "/proc/PID/root", or one
+				 * of ps_places.roots */
 	PS_PLACE_DEBUGINFOD,	/* no path, but what a debuginfod server is asked for:
 				 * "debuginfod:BUILD_ID/executable", or .../debuginfo */
 	PS_PLACE_MAPPED,	/* what a process still has mapped, though no path may lead to it:
@@ -76,6 +77,10 @@ struct ps_places {
 	const char *debuginfod_cache;
 	const char *vmlinux, *kallsyms;
 	enum ps_network network;
+	/* Root directories of processes that may have ended, "/proc/PID/fd/N": for images that are
+	 * nowhere else, as PS_PLACE_PROCESS */
+	const char *const *roots;
+	size_t nr_roots;
 };
 #define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
 

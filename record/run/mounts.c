@@ -1,0 +1,319 @@
+/* mounts.c - reads COMM records: a program that is started has the mounts that its files are on. */
+#include "run/mounts.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/abi.h"
+#include "pd/types.h"
+#include "process/clock.h"
+
+enum {
+	KEPT_MS = 60000,		/* after the process ended */
+	CHECK_MS = 1000,
+	EVENTS_AT_ONCE = 64,
+	PROCESSES_MOST = 4096,		/* that run already and are looked at */
+	OTHER_FILES = 64,		/* that can still be opened */
+	RING_PAGES = 8,			/* for the records of some 200 processes */
+};
+
+/* The beginning of a COMM record. */
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+/* Opens nothing of the file system that the directory is in. Returns a descriptor, or -1. */
+static int find_root(pid_t pid, struct mount_root *out)
+{
+	char path[32];
+	struct stat ns, root;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	if (stat(path, &ns))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &root) == 0) {
+		*out = (struct mount_root){ ns.st_dev, ns.st_ino, root.st_dev, root.st_ino };
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool is_same_namespace(const struct mount_root *a, const struct mount_root *b)
+{
+	return a->ns_dev == b->ns_dev && a->ns_ino == b->ns_ino;
+}
+
+static bool is_same_root(const struct mount_root *a, const struct mount_root *b)
+{
+	return is_same_namespace(a, b) && a->dev == b->dev && a->ino == b->ino;
+}
+
+static struct mount_hold *find_hold(struct mounts *m, const struct mount_root *what)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (is_same_root(&m->holds[i].what, what))
+			return &m->holds[i];
+	return NULL;
+}
+
+static void let_go(struct mounts *m, size_t i)
+{
+	if (m->holds[i].ns >= 0)
+		close(m->holds[i].ns);
+	close(m->holds[i].root);
+	m->holds[i] = m->holds[--m->n];
+}
+
+static bool is_running(pid_t pid)
+{
+	return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+/* Returns the one whose process ended first, or m->n. */
+static size_t find_oldest(const struct mounts *m)
+{
+	size_t oldest = m->n;
+
+	for (size_t i = 0; i < m->n; i++)
+		if ((oldest == m->n || m->holds[i].alive < m->holds[oldest].alive) &&
+		    !is_running(m->holds[i].pid))
+			oldest = i;
+	return oldest;
+}
+
+static bool make_room(struct mounts *m)
+{
+	size_t oldest;
+
+	if (m->n < HELD_ROOTS_MOST)
+		return true;
+	oldest = find_oldest(m);
+	if (oldest == m->n)
+		return false;
+	let_go(m, oldest);
+	return true;
+}
+
+/* The lowest numbers are given first. */
+static bool leaves_room(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + OTHER_FILES < limit.rlim_cur;
+}
+
+static bool add_hold(struct mounts *m, const struct mount_root *what, int root, pid_t pid)
+{
+	char path[32];
+	int ns = -1;
+
+	if (!leaves_room(root) || !make_room(m))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	if (!is_same_namespace(what, &m->own))
+		ns = open(path, O_RDONLY | O_CLOEXEC);
+	m->holds[m->n++] = (struct mount_hold){ *what, ns, root, pid, clock_ms() };
+	return true;
+}
+
+static void hold_root_of(struct mounts *m, pid_t pid)
+{
+	struct mount_root what;
+	struct mount_hold *held;
+	const int root = find_root(pid, &what);
+
+	if (root < 0)
+		return;
+	held = find_hold(m, &what);
+	if (held) {
+		held->pid = pid;
+		held->alive = clock_ms();
+	}
+	if (held || is_same_root(&what, &m->own) || !add_hold(m, &what, root, pid))
+		close(root);
+}
+
+static void hold_running_processes(struct mounts *m)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (proc && n < PROCESSES_MOST && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		hold_root_of(m, (pid_t)strtol(entry->d_name, NULL, 10));
+		n++;
+	}
+	if (proc)
+		closedir(proc);
+}
+
+/* --- what comes later --- */
+
+static int open_counter(pid_t pid, int cpu)
+{
+	const struct event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = PERF_ATTR_SIZE_VER5,
+		.config = PERF_COUNT_SW_DUMMY, .wakeup = 1,
+		.flags = ATTR_COMM | ATTR_COMM_EXEC | ATTR_INHERIT | ATTR_WATERMARK |
+			 ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV,
+	};
+
+	return abi_event_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool watch_cpu(struct mounts *m, pid_t pid, int cpu)
+{
+	const size_t ring_size = RING_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	struct epoll_event e = { .events = EPOLLIN };
+	const int fd = open_counter(pid, cpu);
+
+	if (fd < 0)
+		return false;
+	e.data.fd = fd;
+	if (ring_map(&m->rings[m->nr_rings], fd, RING_FORWARD, ring_size) ||
+	    epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &e)) {
+		ring_unmap(&m->rings[m->nr_rings]);
+		close(fd);
+		return false;
+	}
+	m->nr_rings++;
+	return true;
+}
+
+static void stop_watching(struct mounts *m)
+{
+	for (size_t i = 0; i < m->nr_rings; i++) {
+		ring_unmap(&m->rings[i]);
+		close(m->rings[i].fd);
+	}
+	free(m->rings);
+	if (m->epoll >= 0)
+		close(m->epoll);
+	m->rings = NULL;
+	m->nr_rings = 0;
+	m->epoll = -1;
+}
+
+static void watch(struct mounts *m, pid_t pid, const struct int_list *cpus)
+{
+	bool works = true;
+
+	m->rings = calloc(cpus->n, sizeof(*m->rings));
+	m->epoll = m->rings ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	for (size_t i = 0; i < cpus->n && works; i++)
+		works = m->epoll >= 0 && watch_cpu(m, pid, cpus->items[i]);
+	if (!works)
+		stop_watching(m);
+}
+
+/* The recorder has its own root: without /proc there is none. */
+void mounts_start(struct mounts *m, const struct target *t)
+{
+	const int root = find_root(getpid(), &m->own);
+
+	if (root < 0)
+		return;
+	close(root);
+	if (t->kind == TARGET_SYSTEM)
+		hold_running_processes(m);
+	for (size_t i = 0; i < t->threads.n && t->kind == TARGET_THREADS; i++)
+		hold_root_of(m, t->threads.items[i]);
+	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
+		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));
+}
+
+static void take_record(struct mounts *m, const struct ring *r, uint64_t at)
+{
+	struct comm_record record;
+
+	/* it may wrap */
+	for (size_t i = 0; i < sizeof(record); i++)
+		((uint8_t *)&record)[i] = r->data[(at + i) & (r->size - 1)];
+	if (record.header.type == PD_RECORD_COMM &&
+	    record.header.misc & PERF_RECORD_MISC_COMM_EXEC)
+		hold_root_of(m, (pid_t)record.pid);
+}
+
+static void read_ring(struct mounts *m, struct ring *r)
+{
+	struct perf_event_header header;
+	struct pd_bytes spans[2];
+	size_t left = spans_size(spans, ring_peek(r, spans));
+
+	for (uint64_t at = r->tail; left >= sizeof(header); at += header.size) {
+		memcpy(&header, r->data + (at & (r->size - 1)), sizeof(header));
+		if (header.size < sizeof(header) || header.size > left)
+			break;
+		take_record(m, r, at);
+		left -= header.size;
+	}
+	ring_release(r);
+}
+
+/* A counter hangs up when its task ends: it would stay readable. */
+static void unwatch_ended(const struct mounts *m)
+{
+	struct epoll_event events[EVENTS_AT_ONCE];
+	const int n = epoll_wait(m->epoll, events, EVENTS_AT_ONCE, 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(m->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
+}
+
+void mounts_look(struct mounts *m)
+{
+	if (m->epoll < 0)
+		return;
+	unwatch_ended(m);
+	for (size_t i = 0; i < m->nr_rings; i++)
+		read_ring(m, &m->rings[i]);
+}
+
+void mounts_age(struct mounts *m)
+{
+	const uint64_t now = clock_ms();
+
+	if (now - m->checked < CHECK_MS)
+		return;
+	m->checked = now;
+	for (size_t i = m->n; i-- > 0;) {
+		if (is_running(m->holds[i].pid))
+			m->holds[i].alive = now;
+		else if (now - m->holds[i].alive >= KEPT_MS)
+			let_go(m, i);
+	}
+}
+
+void mounts_roots(const struct mounts *m, struct held_roots *out)
+{
+	out->holder = getpid();
+	out->n = m->n;
+	for (size_t i = 0; i < m->n; i++)
+		out->fds[i] = m->holds[i].root;
+}
+
+void mounts_close(struct mounts *m)
+{
+	while (m->n)
+		let_go(m, m->n - 1);
+	stop_watching(m);
+}

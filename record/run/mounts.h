@@ -1,0 +1,53 @@
+/* mounts.h - holds mount namespaces and root directories of processes that may end before the
+ * recording does: the files that they mapped are read at its end.
+ *
+ * A descriptor of a namespace keeps its mounts, and so the devices, in use.
+ */
+#ifndef RECORD_MOUNTS_H
+#define RECORD_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/held_roots.h"
+#include "capture/ring.h"
+#include "target/target.h"
+
+/* A mount namespace and a directory in it. */
+struct mount_root {
+	uint64_t ns_dev, ns_ino, dev, ino;
+};
+
+struct mount_hold {
+	struct mount_root what;
+	int ns, root;			/* descriptors; ns -1: the recorder's own namespace */
+	pid_t pid;			/* the process that had it last */
+	uint64_t alive;			/* ms, when that was seen to run */
+};
+
+struct mounts {
+	struct mount_root own;
+	struct mount_hold holds[HELD_ROOTS_MOST];
+	size_t n;
+	struct ring *rings;		/* of counters whose COMM records are read */
+	size_t nr_rings;
+	int epoll;			/* readable when there may be any; -1: no counters */
+	uint64_t checked;		/* ms, when the holds were */
+};
+
+#define MOUNTS_NONE { .epoll = -1 }
+
+/* Holds what processes of the target have now, and opens counters that tell when others start a
+ * program, if the kernel allows it. */
+void mounts_start(struct mounts *m, const struct target *t);
+/* Holds what the programs have that were started since the last call. */
+void mounts_look(struct mounts *m);
+/* Lets go of what no process had for a minute. Call it often. */
+void mounts_age(struct mounts *m);
+/* Stores the directories, borrowed until the next call of another function. */
+void mounts_roots(const struct mounts *m, struct held_roots *out);
+void mounts_close(struct mounts *m);
+
+#endif
