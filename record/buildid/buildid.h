@@ -67,6 +67,9 @@ int buildid_feature_of(struct pd_writer *w, const struct hits *h,
 int buildid_feature_path(struct pd_writer *w, const char *path,
 			 const struct buildid_request *what, struct buildid_summary *out,
 			 struct pd_error *e);
+/* As buildid_feature_path(), but writes nothing: for `silent` and `replaced`. */
+void buildid_check(const char *path, const struct buildid_request *what,
+		   struct buildid_summary *out);
 /* Counts the samples of an unfinished recording, as far as it can be read. */
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out);
 

@@ -117,6 +117,7 @@ static void set_item(struct item *item, const struct hits_file *f)
 	memcpy(item->v, v, sizeof(v));
 }
 
+/* w may be NULL: nothing is written. */
 static int write_feature(struct pd_writer *w, const struct hits *h,
 			 const struct buildid_request *what, struct buildid_summary *out,
 			 struct pd_error *e)
@@ -145,7 +146,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h,
 	}
 	out->files = n;
 	value = (struct pd_value)PD_ARRAY(NULL, list, n);
-	if (n)
+	if (n && w)
 		ret = pd_writer_feature(w, PD_FEATURE_BUILD_ID, &value, e);
 	buildid_reader_free(reading.reader);
 	free(items);
@@ -186,6 +187,14 @@ int buildid_feature_path(struct pd_writer *w, const char *path,
 	struct pd_error ignored;
 
 	return scan_and_write(w, pd_reader_open_path(path, NULL, &ignored), what, out, e);
+}
+
+void buildid_check(const char *path, const struct buildid_request *what,
+		   struct buildid_summary *out)
+{
+	struct pd_error ignored;
+
+	buildid_feature_path(NULL, path, what, out, &ignored);
 }
 
 void buildid_count(const char *path, const bool *hurry, struct buildid_summary *out)

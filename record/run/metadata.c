@@ -99,7 +99,9 @@ static bool any_samples_kernel(const struct event_list *l)
 	return false;
 }
 
-static void log_silent_files(const struct recording *r, const struct file_names *silent)
+/* what: is left out, of the files */
+static void log_silent_files(const struct recording *r, const char *what,
+			     const struct file_names *silent)
 {
 	char more[48] = "";
 
@@ -108,8 +110,8 @@ static void log_silent_files(const struct recording *r, const struct file_names 
 	if (silent->n > 1)
 		snprintf(more, sizeof(more), " (and those of %zu others)", silent->n - 1);
 	log_at(&r->log, LOG_WARNING,
-	       "the build id of '%s'%s is left out: its file system did not answer",
-	       silent->names, more);
+	       "%s '%s'%s is left out: its file system did not answer", what, silent->names,
+	       more);
 }
 
 void metadata_log_report(const struct recording *r, struct synth_report *report)
@@ -129,7 +131,7 @@ void metadata_log_report(const struct recording *r, struct synth_report *report)
 	if (report->cut)
 		log_at(s, LOG_WARNING,
 		       "existing tasks are not recorded in full: reading them took too long");
-	log_silent_files(r, &report->silent);
+	log_silent_files(r, "the build id of", &report->silent);
 	file_names_free(&report->silent);
 	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps existed already", report->tasks,
 	       report->maps);
@@ -294,7 +296,7 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 		log_at(&r->log, LOG_WARNING,
 		       "not all build ids are in the file: reading those of the files that were "
 		       "hit took too long");
-	log_silent_files(r, &found->silent);
+	log_silent_files(r, "the build id of", &found->silent);
 	f->totals.samples = found->samples;
 	f->totals.lost_records = found->lost_records;
 	return err;
@@ -380,8 +382,34 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 	return section;
 }
 
+/* Finds the files that were replaced, in which names would be wrong. */
+static void check_files(struct recording *r, int fd, struct buildid_summary *found)
+{
+	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
+	struct perf_clock_pair now = { 0 };
+	struct buildid_summary checked;
+	struct held_roots roots;
+	char path[32];
+
+	if (!read_clocks(&r->events, &now))
+		now = (struct perf_clock_pair){ 0 };
+	mounts_roots(&r->mounts, &roots);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	buildid_check(path, &(struct buildid_request){
+		have_stacks(r) == NAMES_WITH_STACKS ? BUILDID_ALL : BUILDID_HIT, &deadline,
+		now.perf, now.wall, &roots }, &checked);
+	log_silent_files(r, "what functions are called in", &checked.silent);
+	found->silent = checked.silent;
+	found->replaced = checked.replaced;
+}
+
+static int output_fd(const struct datafile *f)
+{
+	return f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd;
+}
+
 /* Writes feature PD_SYMBOLS. */
-static int write_names(struct recording *r, const struct buildid_summary *found)
+static int write_names(struct recording *r, struct buildid_summary *found)
 {
 	struct datafile *f = &r->file;
 	struct pd_bytes section;
@@ -389,8 +417,9 @@ static int write_names(struct recording *r, const struct buildid_summary *found)
 
 	if (!wants_names(r))
 		return 0;
-	section = find_names(r, f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd, found,
-			     "the file");
+	if (f->which == BUILDID_NONE)
+		check_files(r, output_fd(f), found);
+	section = find_names(r, output_fd(f), found, "the file");
 	if (section.size)
 		err = pd_writer_feature_bytes(f->writer, PD_FEATURE_PD_SYMBOLS, section, &f->error);
 	free((void *)section.data);
@@ -399,13 +428,17 @@ static int write_names(struct recording *r, const struct buildid_summary *found)
 
 void metadata_symbols_file(struct recording *r)
 {
-	const struct buildid_summary none = { 0 };
 	struct symbols_file *s = &r->file.symbols;
-	const struct pd_bytes section =
-		find_names(r, symbols_file_end_copy(s, &r->log), &none, s->path);
+	const int copy = symbols_file_end_copy(s, &r->log);
+	struct buildid_summary found = { 0 };
+	struct pd_bytes section;
 
+	check_files(r, copy, &found);
+	section = find_names(r, copy, &found, s->path);
 	symbols_file_write(s, section, &r->log);
 	free((void *)section.data);
+	file_names_free(&found.silent);
+	file_names_free(&found.replaced);
 }
 
 int metadata_file(struct recording *r)
