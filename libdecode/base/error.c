@@ -137,9 +137,9 @@ static const char *fixed_text(const struct pd_error *e)
 	case PD_E_ARGUMENT:
 		return "the input does not allow what was asked for";
 	case PD_E_RESTORED:
-		return "an attribute was zeroed in the header: this copy is used";
+		return "zeroed in the header: this copy is used";
 	case PD_E_MISMATCH:
-		return "an attribute differs from the header's, which is used";
+		return "this copy differs from the header's";
 	case PD_E_AGAIN:
 		return "more bytes are needed";
 	case PD_E_CANCELLED:

@@ -66,16 +66,16 @@ static void visit_text(void *ctx, const struct pd_field *f, struct pd_bytes text
 		((struct event_desc *)ctx)->name = text;
 }
 
-static void report_difference(const struct event_desc *d, enum pd_code code,
-			      enum pd_severity severity)
-{
-	if (d->s->report)
-		d->s->report(d->s->report_ctx, &(struct pd_error){
-			.code = code, .severity = severity, .record = "EVENT_DESC",
-			.offset = d->offset });
-}
-
 enum difference { SAME, ZEROED, DIFFERENT };
+
+static void report_difference(const struct event_desc *d, const char *field, enum difference what)
+{
+	if (d->s->report && what != SAME)
+		d->s->report(d->s->report_ctx, &(struct pd_error){
+			.code = what == ZEROED ? PD_E_RESTORED : PD_E_MISMATCH,
+			.severity = what == ZEROED ? PD_DAMAGED : PD_NOTE,
+			.record = "EVENT_DESC", .field = field, .offset = d->offset });
+}
 
 /* Returns whether [first, last] is in a run of zeros that a zeroed block leaves: of its size, or up
  * to an end of the attribute. Other zeros are its own, and the copy is what is damaged. */
@@ -119,48 +119,68 @@ static struct pd_attr *check_attr(struct event_desc *d)
 {
 	struct pd_attr *a = d->index <= d->s->nr_attrs ? d->s->attrs[d->index - 1] : NULL;
 	const struct pd_bytes copy = { d->attr, (size_t)d->attr_size };
+	enum difference found;
 
 	if (!a || !d->attr)
 		return a;
-	switch (compare_attrs(a->bytes, copy)) {
-	case ZEROED:
-		if (pd_session_restore_attr(d->s, a, copy) == 0)
-			report_difference(d, PD_E_RESTORED, PD_DAMAGED);
-		break;
-	case DIFFERENT:
-		report_difference(d, PD_E_MISMATCH, PD_NOTE);
-		break;
-	case SAME:
-		break;
-	}
+	found = compare_attrs(a->bytes, copy);
+	if (found != ZEROED || pd_session_restore_attr(d->s, a, copy) == 0)
+		report_difference(d, "attr", found);
 	return a;
+}
+
+/* Returns the event that the ids are of: that of any known one, else `same` if it is the same
+ * event. */
+static struct pd_attr *find_owner(const struct event_desc *d, const struct pd_numbers *ids,
+				  struct pd_attr *same)
+{
+	for (size_t i = 0; i < ids->count; i++) {
+		struct pd_attr *a = pd_session_by_id(d->s, pd_number_at(ids, i));
+
+		if (a)
+			return a;
+	}
+	return same && same->type == d->type && same->config == d->config ? same : NULL;
+}
+
+/* Compares the ids in the header, if it has any, with those of which `added` were new. */
+static enum difference compare_ids(const struct pd_attr *a, size_t from_header, size_t added)
+{
+	if (!from_header || !added)
+		return SAME;
+	for (size_t i = 0; i < from_header; i++)
+		if (!a->ids[i])
+			return ZEROED;
+	return DIFFERENT;
+}
+
+/* Adds the ids that belong to no event: the header has none, or damaged ones. */
+static void add_unknown_ids(struct event_desc *d, struct pd_attr *a, const struct pd_numbers *ids)
+{
+	const size_t from_header = a->nr_ids;
+
+	for (size_t i = 0; i < ids->count; i++) {
+		const uint64_t id = pd_number_at(ids, i);
+
+		if (id && !pd_session_by_id(d->s, id) && pd_session_add_id(d->s, a, id) < 0)
+			return;
+	}
+	report_difference(d, "ids", compare_ids(a, from_header, a->nr_ids - from_header));
 }
 
 /* Applies the event: `ids` is its last row. */
 static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
 {
 	struct event_desc *d = ctx;
-	struct pd_session *s = d->s;
-	struct pd_attr *same;
+	struct pd_attr *a;
 
 	if (!is_named(f, "ids"))
 		return;
-	same = check_attr(d);
-	for (size_t i = 0; i < ids->count; i++) {
-		struct pd_attr *a = pd_session_by_id(s, pd_number_at(ids, i));
-
-		if (a) {
-			pd_session_rename(s, a, d->name, PD_NAME_FROM_FILE);
-			return;
-		}
-	}
-	if (!same || same->type != d->type || same->config != d->config)
+	a = find_owner(d, ids, check_attr(d));
+	if (!a)
 		return;
-	pd_session_rename(s, same, d->name, PD_NAME_FROM_FILE);
-	if (same->nr_ids)
-		return;
-	for (size_t i = 0; i < ids->count; i++)
-		pd_session_add_id(s, same, pd_number_at(ids, i));
+	pd_session_rename(d->s, a, d->name, PD_NAME_FROM_FILE);
+	add_unknown_ids(d, a, ids);
 }
 
 void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section,

@@ -53,6 +53,55 @@ def test_zeros_are_restored(name, first, last, run_pdecode, decode, tmp_path, pe
     assert stats(perf, fixed)["SAMPLE"] == stats(perf, source)["SAMPLE"]
 
 
+def ids_section(data):
+    """Begin and end of the ids, which perf writes between the header and the attributes."""
+    return 104, struct.unpack_from("<Q", data, 24)[0]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("attrs", ["intact", "zeroed"])
+def test_zeroed_ids_are_those_of_the_copy(name, attrs, run_pdecode, decode, tmp_path, perf):
+    source, path, fixed = PERF / f"{name}.data", tmp_path / "zeroed.data", tmp_path / "fixed.data"
+    data = zeroed(source, 0, IDS) if attrs == "zeroed" else bytearray(source.read_bytes())
+    first, last = ids_section(data)
+    data[first:last] = bytes(last - first)
+    path.write_bytes(data)
+    done, whole = run_pdecode([path]), decode(source)
+    document = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert {(e["code"], e["field"]) for e in document["errors"]} == \
+        {("RESTORED", "ids")} | ({("RESTORED", "attr")} if attrs == "zeroed" else set())
+    for attr, intact in zip(document["attrs"], whole["attrs"]):
+        assert [number for number in attr["ids"] if number] == intact["ids"]
+    assert samples(document) == samples(whole) != []
+    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    assert again.stdout == data or name == "16-zstd"
+    repaired = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
+                              timeout=60)
+    assert repaired.returncode == 1
+    assert stats(perf, fixed)["SAMPLE"] == stats(perf, source)["SAMPLE"]
+
+
+def test_an_id_that_differs_is_noted(run_pdecode, decode, tmp_path):
+    """It is not known which of the two is right: samples may have either."""
+    source, path = PERF / "43-multi-event.data", tmp_path / "differs.data"
+    data = bytearray(source.read_bytes())
+    data[ids_section(data)[0]] ^= 1
+    path.write_bytes(data)
+    quiet, loud = run_pdecode([path]), run_pdecode(["-v", path])
+    document, whole = json.loads(quiet.stdout), decode(source)
+    assert (quiet.returncode, quiet.stderr, loud.returncode) == (0, b"", 0)
+    assert b"ids: this copy differs from the header's" in loud.stderr
+    assert samples(document) == samples(whole) != []
+
+
+def test_statistics_count_by_code(run_pdecode, tmp_path):
+    path = tmp_path / "zeroed.data"
+    path.write_bytes(zeroed(PERF / "43-multi-event.data", 0, 0))
+    counts = json.loads(run_pdecode(["-f", "stats", path]).stdout)
+    assert counts["errors_by_code"] == {"RESTORED": counts["errors"]} == {"RESTORED": 8}
+
+
 def test_without_a_copy(run_pdecode, tmp_path):
     """Without the features the fields of samples are unknown, which is reported."""
     data = zeroed(PERF / "01-basic.data", 0, 0)
