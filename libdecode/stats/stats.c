@@ -11,7 +11,7 @@
 #include "stats/stats_counts.h"
 #include "stream/record.h"
 
-#define NR_CODES (PD_E_ARGUMENT + 1)
+#define NR_CODES (PD_E_ORDER + 1)	/* the last code */
 
 struct stats {
 	struct pd_jsonw w;
