@@ -112,6 +112,11 @@ const char *pd_attr_print_format(const struct pd_attr *a)
 	return a && a->tracepoint ? a->tracepoint->print_format : "";
 }
 
+uint64_t pd_attr_sample_type(const struct pd_attr *a)
+{
+	return a ? a->sample_type : 0;
+}
+
 struct pd_bytes pd_attr_bytes(const struct pd_attr *a)
 {
 	return a ? a->bytes : (struct pd_bytes){ NULL, 0 };

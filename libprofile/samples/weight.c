@@ -17,7 +17,7 @@ enum {
 };
 
 struct facts {
-	uint64_t type, config, sample_type, period, frequency, max_stack, flags, copied_bytes;
+	uint64_t type, config, period, frequency, max_stack, flags, copied_bytes;
 	unsigned int depth;	/* of objects: the attribute's own fields are in one or none */
 };
 
@@ -32,8 +32,6 @@ static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
 		facts->type = value;
 	else if (strcmp(name, "config") == 0)
 		facts->config = value;
-	else if (strcmp(name, "sample_type") == 0)
-		facts->sample_type = value;
 	else if (strcmp(name, "sample_period") == 0)
 		facts->period = value;
 	else if (strcmp(name, "sample_freq") == 0)
@@ -62,6 +60,7 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 {
 	static const struct pd_visitor visitor = { .size = sizeof(visitor), .number = take_number,
 						   .enter = enter_object, .leave = leave_object };
+	const uint64_t sample_type = pd_attr_sample_type(a);
 	struct facts facts = { .type = UINT64_MAX };
 
 	pd_attr_visit(r, a, &visitor, &facts);
@@ -73,14 +72,14 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	w->is_wait = strcmp(w->name, "offcpu-time") == 0;
 	w->is_time = w->is_wait || (facts.type == TYPE_OF_SOFTWARE &&
 				    (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK));
-	w->is_read = facts.sample_type & PD_SAMPLE_READ;
-	w->copies_stacks = facts.sample_type & PD_SAMPLE_REGS_USER;
+	w->is_read = sample_type & PD_SAMPLE_READ;
+	w->copies_stacks = sample_type & PD_SAMPLE_REGS_USER;
 	w->has_call_stacks = pd_attr_has_call_stacks(a);
 	w->is_inherited = facts.flags & FLAG_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->copied_bytes = (uint32_t)facts.copied_bytes;
 	w->has_no_weight = facts.frequency && !w->is_read &&
-			   !(facts.sample_type & PD_SAMPLE_PERIOD);
+			   !(sample_type & PD_SAMPLE_PERIOD);
 	if (w->has_no_weight)
 		w->is_time = false;
 }

@@ -203,8 +203,9 @@ static void print_attrs(struct pd_reader *r)
 
 		ids = pd_attr_ids(a, &nr_ids);
 		pd_attr_visit(r, a, &visitor, &n);
-		printf("attr %zu %s ids=%zu,%" PRIu64 " visited=%d\n", pd_attr_index(a),
-		       pd_attr_name(a), nr_ids, nr_ids ? ids[0] : 0, n.numbers > 10);
+		printf("attr %zu %s ids=%zu,%" PRIu64 " sample_type=%" PRIu64 " visited=%d\n",
+		       pd_attr_index(a), pd_attr_name(a), nr_ids, nr_ids ? ids[0] : 0,
+		       pd_attr_sample_type(a), n.numbers > 10);
 	}
 }
 

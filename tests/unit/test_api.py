@@ -102,7 +102,7 @@ def test_read(name, way, run, decode):
     assert "magic PERFILE2" in output
     assert lines_of(output, "attr") == [
         f"attr {event['index']} {event['name']} ids={len(event['ids'])},{(event['ids'] or [0])[0]} "
-        "visited=1"
+        f"sample_type={event['attr']['sample_type']['raw']} visited=1"
         for event in document["attrs"]]
     if file["mode"] != "pipe":
         sections = {section["name"]: section["size"] for section in file["sections"]}

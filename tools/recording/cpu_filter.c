@@ -13,41 +13,6 @@ struct cpu_events {
 	size_t with;
 };
 
-struct sample_type {
-	uint64_t bits;
-	unsigned int depth;	/* of objects: the attribute's own fields are in one or none */
-};
-
-static void take_number(void *ctx, const struct pd_field *f, uint64_t value)
-{
-	struct sample_type *type = ctx;
-
-	if (type->depth <= 1 && strcmp(pd_field_name(f), "sample_type") == 0)
-		type->bits = value;
-}
-
-static void enter_object(void *ctx, const struct pd_field *f)
-{
-	(void)f;
-	((struct sample_type *)ctx)->depth++;
-}
-
-static void leave_object(void *ctx, const struct pd_field *f)
-{
-	(void)f;
-	((struct sample_type *)ctx)->depth--;
-}
-
-static bool has_cpu(const struct pd_reader *reader, const struct pd_attr *a)
-{
-	static const struct pd_visitor visitor = { .size = sizeof(visitor), .number = take_number,
-						   .enter = enter_object, .leave = leave_object };
-	struct sample_type type = { 0 };
-
-	pd_attr_visit(reader, a, &visitor, &type);
-	return type.bits & PD_SAMPLE_CPU;
-}
-
 /* An event "dummy" is for side-band records and has no samples. */
 static struct cpu_events find_events(const struct filter_settings *s,
 				     const struct pd_reader *reader)
@@ -60,7 +25,7 @@ static struct cpu_events find_events(const struct filter_settings *s,
 
 		if (strncmp(name, "dummy", strlen("dummy")) == 0 || !filter_wants_event(s, name))
 			continue;
-		if (has_cpu(reader, a))
+		if (pd_attr_sample_type(a) & PD_SAMPLE_CPU)
 			found.with++;
 		else if (!found.without)
 			found.without = name;

@@ -225,6 +225,10 @@ PD_API uint64_t pd_attr_fixed_period(const struct pd_attr *a);
  * pd_reader_free(). */
 PD_API const char *pd_attr_print_format(const struct pd_attr *a);
 
+/* Returns which fields the event's samples have: attr.sample_type, PD_SAMPLE_* of pd/enums.h; 0 of
+ * NULL. */
+PD_API uint64_t pd_attr_sample_type(const struct pd_attr *a);
+
 /* Visits the fields of the event's struct perf_event_attr. Spans are valid until
  * pd_reader_free(). */
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
