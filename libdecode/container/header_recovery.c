@@ -65,13 +65,27 @@ static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint
 	       size % stride == 0 && is_in_file(f, offset, size);
 }
 
+/* Returns whether the attributes here are as perf writes them: each fills its entry up to its ids. */
+static bool attrs_fill(const struct file *f, uint64_t offset, uint64_t size, uint64_t stride)
+{
+	return attrs_fit(f, offset, size, stride) &&
+	       attr_at(f, offset) + PD_SECTION_SIZE == stride;
+}
+
 static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t stride = attr_at(f, h->attrs.offset) + PD_SECTION_SIZE;
 	const uint64_t before = h->data.offset - h->attrs.size,
 		       between = h->data.offset - h->attrs.offset;
 
-	if (!h->attrs.size || attrs_fit(f, h->attrs.offset, h->attrs.size, h->attr_size))
+	if (!h->attrs.size || attrs_fill(f, h->attrs.offset, h->attrs.size, h->attr_size))
+		return;
+	if (h->data.offset >= h->attrs.size &&
+	    attrs_fill(f, before, h->attrs.size, h->attr_size)) {
+		replace_number(f, "attrs.offset", 24, &h->attrs.offset, before);
+		return;
+	}
+	if (attrs_fit(f, h->attrs.offset, h->attrs.size, h->attr_size))
 		return;
 	if (attrs_fit(f, h->attrs.offset, h->attrs.size, stride))
 		replace_number(f, "attr_size", 16, &h->attr_size, stride);

@@ -65,6 +65,19 @@ def test_an_intact_file(name, prepair, records, decode, tmp_path, perf):
     assert stats(perf, fixed) == stats(perf, source)
 
 
+@pytest.mark.parametrize("name", ["01-basic", "43-multi-event"])
+@pytest.mark.parametrize("bit", [3, 5, 9, 11])
+def test_attributes_elsewhere_than_stated(name, bit, prepair, records, tmp_path, perf):
+    """The header states an offset at which there are other bytes."""
+    source, broken, fixed = PERF / f"{name}.data", tmp_path / "broken", tmp_path / "fixed"
+    data = bytearray(source.read_bytes())
+    data[24 + bit // 8] ^= 1 << bit % 8
+    broken.write_bytes(data)
+    assert prepair("-o", fixed, broken).returncode == 1
+    assert records(fixed) == records(broken) == records(source)
+    assert stats(perf, fixed) == stats(perf, source)
+
+
 @pytest.mark.parametrize("name", ["20-threads.data", "96-zstd-threads.data"])
 def test_a_directory(name, prepair, decode, tmp_path, perf):
     source, fixed = PERF / name, tmp_path / "fixed.data"
