@@ -21,6 +21,7 @@ struct repair {
 	struct pd_buf buf;
 	struct pd_header_values header;
 	bool expands;		/* the input has compressed records */
+	size_t attrs_done;	/* events of a pipe whose HEADER_ATTR is written */
 };
 
 static int set_error(struct pd_error *e, enum pd_code code, int error)
@@ -219,13 +220,66 @@ static int copy_fields(struct repair *p, const struct pd_record *r, struct pd_er
 	return copy_resized(p, r, own, own, e);
 }
 
+/* Returns whether the record is the HEADER_ATTR of an event that write_lost_attrs() writes. */
+static bool is_wrong_attr(const struct repair *p, const struct pd_record *r)
+{
+	const struct pd_session *s = p->session;
+
+	return r->frame.type == PD_RECORD_HEADER_ATTR && r->frame.state == PD_FRAME_WHOLE &&
+	       pd_reader_file(p->reader)->mode == PD_MODE_PIPE && s->nr_attrs > p->attrs_done &&
+	       s->attrs[s->nr_attrs - 1]->has_wrong_size;
+}
+
+/* Appends a HEADER_ATTR record of an event. */
+static int write_header_attr(struct repair *p, const struct pd_attr *a, struct pd_error *e)
+{
+	const size_t fixed = PD_RECORD_HEADER_SIZE + a->bytes.size;
+	const size_t most = (UINT16_MAX - fixed) / sizeof(uint64_t);
+	const size_t nr_ids = a->nr_ids < most ? a->nr_ids : most;
+	const size_t size = fixed + nr_ids * sizeof(uint64_t);
+	const struct pd_record_header h = { PD_RECORD_HEADER_ATTR, 0, (uint16_t)size };
+	uint8_t *at = pd_buf_reserve(&p->buf, size);
+
+	if (!at)
+		return set_error(e, PD_E_LIMIT, 0);
+	pd_record_header_store(at, h, p->session->swap);
+	at += PD_RECORD_HEADER_SIZE;
+	memcpy(at, a->bytes.data, a->bytes.size);
+	at += a->bytes.size;
+	for (size_t i = 0; i < nr_ids; i++)
+		pd_store(at + i * sizeof(uint64_t), a->ids[i], sizeof(uint64_t), p->session->swap);
+	p->buf.size += size;
+	p->report->attrs_recovered++;
+	p->report->records++;
+	return flush_buf(p, e);
+}
+
+/* Writes the events of a pipe whose HEADER_ATTR could not be copied, after the features: EVENT_DESC
+ * may state their ids. */
+static int write_lost_attrs(struct repair *p, struct pd_error *e)
+{
+	const struct pd_session *s = p->session;
+
+	for (; p->attrs_done < s->nr_attrs; p->attrs_done++)
+		if (s->attrs[p->attrs_done]->has_wrong_size &&
+		    write_header_attr(p, s->attrs[p->attrs_done], e))
+			return -1;
+	return 0;
+}
+
 static int copy_record(struct repair *p, const struct pd_record *r, struct pd_error *e)
 {
 	const struct pd_record_desc *d = r->frame.desc;
-	const uint64_t at = p->out.offset, payload = r->frame.payload;
+	const uint64_t payload = r->frame.payload;
+	uint64_t at;
 	size_t own;
 	int failed;
 
+	if (is_wrong_attr(p, r))
+		return 0;
+	if (r->frame.type != PD_RECORD_HEADER_ATTR && r->frame.type != PD_RECORD_HEADER_FEATURE &&
+	    write_lost_attrs(p, e))
+		return -1;
 	if (d && d->compressed) {	/* its records follow, decompressed */
 		p->expands = true;
 		return 0;
@@ -239,6 +293,7 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 		return drop_record(p, r, e);
 	p->report->records++;
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;
+	at = p->out.offset;
 	failed = pd_out_append(&p->out, r->frame.bytes.data, r->frame.bytes.size);
 	if (failed)
 		return set_error(e, PD_E_IO, failed);
@@ -259,7 +314,7 @@ static int copy_records(struct repair *p, struct pd_error *e)
 		return -1;
 	if (got < 0)	/* the rest is unreadable: keeps what came before */
 		pd_reader_report(p->reader, e);
-	return 0;
+	return write_lost_attrs(p, e);
 }
 
 /* --- after the records --- */

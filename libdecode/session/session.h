@@ -39,6 +39,8 @@ struct pd_attr {
 	size_t trailer_size;		/* size of sample_id; 0 without sample_id_all */
 	bool is_restored;		/* `bytes` are from EVENT_DESC: those in the attrs section
 					 * were zeroed */
+	bool has_wrong_size;		/* of a HEADER_ATTR record that stated an impossible size;
+					 * in `bytes` it is corrected */
 	bool has_known_layout;		/* all bits that select fields are known, so its plan covers
 					 * all bytes of a sample */
 	struct pd_plan *sample, *trailer, *read;

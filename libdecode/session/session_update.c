@@ -237,19 +237,53 @@ static void attr_ids(void *ctx, const struct pd_field *f, const struct pd_number
 			return;
 }
 
+/* Returns the size of an attribute that states an impossible one: as all of a recorder have the same,
+ * that of the event before, if there is one. */
+static size_t guess_attr_size(const struct pd_session *s, size_t most)
+{
+	const size_t before = s->nr_attrs ? s->attrs[s->nr_attrs - 1]->bytes.size : most;
+
+	return before < most ? before : most;
+}
+
+/* Returns the attribute with a possible size; as it is if it is too short for any. */
+static struct pd_bytes correct_attr_size(struct pd_session *s, struct pd_bytes attr)
+{
+	uint8_t *copy = attr.size < PD_ATTR_SIZE_VER0 ? NULL : pd_arena_alloc(&s->arena, attr.size);
+
+	if (!copy)
+		return attr;
+	memcpy(copy, attr.data, attr.size);
+	pd_store(copy + PD_ATTR_SIZE_AT, attr.size, 4, s->swap);
+	return (struct pd_bytes){ copy, attr.size };
+}
+
+/* Adds an event whose attribute states an impossible size, so that the plan finds no ids. */
+static int add_attr_of_wrong_size(struct pd_session *s, struct pd_bytes body)
+{
+	const size_t size = guess_attr_size(s, body.size);
+	const struct pd_bytes stated = { body.data, size }, bytes = correct_attr_size(s, stated);
+	struct pd_attr *a = pd_session_add_attr(s, bytes);
+
+	if (!a)
+		return -1;
+	a->has_wrong_size = bytes.data != stated.data;
+	for (size_t at = size; at + sizeof(uint64_t) <= body.size; at += sizeof(uint64_t))
+		if (pd_session_add_id(s, a, pd_load64(body.data + at, s->swap)) < 0)
+			return -1;
+	return 0;
+}
+
 static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .numbers = attr_ids };
-	struct pd_cursor c = pd_cursor(body, s->swap);
-	uint64_t size = 0;
+	uint64_t size = body.size < PD_ATTR_SIZE_VER0 ? 0 : pd_attr_size_load(body.data, s->swap);
 
-	pd_extract(s->file_attr_plan, body, s->swap, &(struct pd_extract){ "attr", "size", &size },
-		   1);
 	if (size == 0)
 		size = PD_ATTR_SIZE_VER0;
-	if (size > body.size)
-		size = body.size;
-	if (!pd_session_add_attr(s, (struct pd_bytes){ c.at, (size_t)size }))
+	if (size > body.size || size < PD_ATTR_SIZE_VER0)
+		return add_attr_of_wrong_size(s, body);
+	if (!pd_session_add_attr(s, (struct pd_bytes){ body.data, (size_t)size }))
 		return -1;
 	visit_fields(s, plan, body, &v, s);
 	return 0;

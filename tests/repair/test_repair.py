@@ -65,6 +65,39 @@ def test_an_intact_file(name, prepair, records, decode, tmp_path, perf):
     assert stats(perf, fixed) == stats(perf, source)
 
 
+def pipe_of(path):
+    """The recording as a stream, and the offsets of its HEADER_ATTR records."""
+    document = subprocess.run([TOOLS / "pdecode", path], stdout=subprocess.PIPE, check=True).stdout
+    data = subprocess.run([TOOLS / "pencode", "--mode", "pipe"], input=document, check=True,
+                          stdout=subprocess.PIPE).stdout
+    events = len(json.loads(document)["attrs"])
+    at = [16]
+    while len(at) < events:
+        at.append(at[-1] + struct.unpack_from("<H", data, at[-1] + 6)[0])
+    assert {struct.unpack_from("<I", data, offset)[0] for offset in at} == {64}
+    return bytearray(data), at
+
+
+@pytest.mark.parametrize("name, event", [("01-basic", 0), ("43-multi-event", 0),
+                                         ("43-multi-event", 2)])
+@pytest.mark.parametrize("size", [1, 384, 0xffffffff])
+def test_an_attribute_of_a_pipe_that_states_a_wrong_size(name, event, size, prepair, decode,
+                                                         tmp_path, perf):
+    """Without the event none of its samples can be read."""
+    data, attrs = pipe_of(PERF / f"{name}.data")
+    whole, broken, fixed = (tmp_path / name for name in ("whole", "broken", "fixed"))
+    whole.write_bytes(data)
+    struct.pack_into("<I", data, attrs[event] + 12, size)
+    broken.write_bytes(data)
+    assert prepair("-o", fixed, broken).returncode == 1
+    wanted = [record["event"] for record in decode(whole)["records"] if record["type"] == "SAMPLE"]
+    for path in broken, fixed:
+        assert [record.get("event") for record in decode(path)["records"]
+                if record["type"] == "SAMPLE"] == wanted
+    assert decode(fixed)["errors"] == []
+    assert stats(perf, fixed)["SAMPLE"] == len(wanted) > 0
+
+
 @pytest.mark.parametrize("name", ["01-basic", "43-multi-event"])
 @pytest.mark.parametrize("bit", [3, 5, 9, 11])
 def test_attributes_elsewhere_than_stated(name, bit, prepair, records, tmp_path, perf):
