@@ -460,7 +460,9 @@ static int write_record(struct pd_encoder *enc, struct pd_out *out,
 	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
 	int err = 0;
 
-	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN &&
+	/* the features of a file, but not its events, may also be in records */
+	if ((enc->stated.mode == PD_MODE_PIPE || r->type == PD_RECORD_HEADER_FEATURE) &&
+	    r->cut == PD_SIZE_OPEN &&
 	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
 		return pd_encode_no_memory(e);
 	if (enc->options.compress && enc->mode == PD_MODE_PIPE &&

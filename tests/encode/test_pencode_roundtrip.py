@@ -1,5 +1,6 @@
 """pencode returns the original bytes from pdecode's output, for intact and damaged files."""
 import random
+import struct
 
 import pytest
 
@@ -50,6 +51,14 @@ def test_file(data_file, form, tmp_path):
         _, text = pdecode(data_file.path, *args)
         data, again = data_file.path.read_bytes(), pencode(text)
         assert data == again, f"different from {first_difference(data, again)} on"
+
+
+def test_a_stream_after_a_file():
+    """Features in records, of which one counts the elements of another, without any in the header."""
+    file = (FIXTURES / "perf" / "01-basic.data").read_bytes()
+    stream = (FIXTURES / "perf" / "18-pipe.data").read_bytes()
+    offset, size = struct.unpack_from("<2Q", file, 40)
+    assert same_again(file[:offset + size] + stream) is None
 
 
 def test_file_with_usual_blobs(data_file, tmp_path):
