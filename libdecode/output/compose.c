@@ -258,6 +258,7 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 		NULL };
 	struct pd_pack how = { .values = v, .swap = s->swap,
 			       .misc = layout_misc(v, r, fields), .size = PD_SIZE_OPEN,
+			       .fills = r->type == PD_RECORD_SAMPLE,
 			       .after = size_after_trailer(v, r, fields, trailer),
 			       .feature = pack_nested_feature, .ctx = &nested, .also = common };
 	const struct pd_plan *plan = record_plan(s, r);

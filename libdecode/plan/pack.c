@@ -258,7 +258,9 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 		err = pd_pack_fail(p, "trailing", PD_E_ARGUMENT,
 				   "expected an even number of hex digits");
 	if (!err && end != PD_SIZE_OPEN && p->out->size < end)
-		err = pd_pack_append_padding(p, &s, end - p->out->size);
+		err = how->fills ?
+			pd_pack_fail(p, "size", PD_E_SIZE, "too large for these fields; omit it") :
+			pd_pack_append_padding(p, &s, end - p->out->size);
 	if (!err && end != PD_SIZE_OPEN && p->out->size > end)
 		err = pd_pack_fail(p, "size", PD_E_SIZE, "too small for these fields; omit it");
 	pd_buf_free(&o.padding_bytes);

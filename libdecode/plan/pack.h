@@ -25,6 +25,7 @@ struct pd_pack {
 	enum pd_swap swap;
 	uint64_t misc;
 	size_t size;			/* required size of the body, or PD_SIZE_OPEN */
+	bool fills;			/* all bytes of the body are of members: none is padding */
 	size_t after;			/* size of `trailing` if it is not of the body, or 0 */
 	pd_pack_feature_fn *feature;
 	void *ctx;

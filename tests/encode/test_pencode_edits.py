@@ -215,6 +215,19 @@ def test_sample_made_longer():
     assert again["callchain"] == sample["callchain"]
 
 
+def test_sample_made_shorter():
+    """A size that is too large would leave bytes after the last field."""
+    doc = document(CATALOG["sample-callchain.le"])
+    sample = next(record for record in doc["records"] if record["type"] == "SAMPLE")
+    del sample["callchain"]
+    assert "size: too large for these fields; omit it" in refusal(doc)
+    del sample["size"]
+    after = document(pencode(doc))
+    assert not after["errors"]
+    assert next(record for record in after["records"]
+                if record["type"] == "SAMPLE")["callchain"] == []
+
+
 def test_made_by_hand():
     """The smallest file: an event, and two records."""
     after = document(pencode({
@@ -304,6 +317,7 @@ WRONG = [
     (("records", 0, "type"), 9, r"records\[0\]\.type", "name"),
     (("records", 0, "size"), 7, r"records\[0\]\.size", "8 to 65535"),
     (("records", 0, "size"), 16, r"records\[0\]\.size", "omit it"),
+    (("records", 0, "size"), 200, r"records\[0\]\.size", "too large for these fields; omit it"),
     (("records", 0, "size"), "x", r"records\[0\]\.size", "number"),
     (("records", 0, "misc"), 1 << 16, r"records\[0\]\.misc", "16 bits"),
     (("records", 0, "misc"), {}, r"records\[0\]\.misc", "number"),
