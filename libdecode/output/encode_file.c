@@ -87,14 +87,30 @@ static int write_at(struct pd_encoder *enc, uint64_t offset, const struct pd_buf
 		pd_encode_io(e, enc->out.failed) : 0;
 }
 
+/* Returns whether there are as many events as the stated section has entries before the end of the
+ * file. More would be written over what follows it. */
+static bool attrs_fit(const struct pd_encoder *enc, const struct pd_section *attrs, uint64_t end)
+{
+	const uint64_t stride = enc->stated.attr_size;
+	uint64_t size = attrs->offset < end ? end - attrs->offset : 0;
+
+	if (stride < PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE || stride > UINT16_MAX)
+		return !enc->session.nr_attrs;
+	if (size > attrs->size)
+		size = attrs->size;
+	return enc->session.nr_attrs == size / stride;
+}
+
 /* Returns whether all packed parts have the sizes that the JSON states. */
 static bool fits_stated_layout(const struct pd_encoder *enc)
 {
 	const struct pd_section *data = stated_section(enc, "data");
+	const struct pd_section *attrs = stated_section(enc, "attrs");
 	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
 	uint64_t written = enc->out.offset - enc->data_offset;
 
-	if (enc->converts || !enc->stated.has_sections || !data || !stated_section(enc, "attrs"))
+	if (enc->converts || !enc->stated.has_sections || !data || !attrs ||
+	    !attrs_fit(enc, attrs, end))
 		return false;
 	if (written != data->size && !(written < data->size && enc->data_offset + written == end))
 		return enc->data_offset > end && !written;

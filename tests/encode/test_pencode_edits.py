@@ -204,6 +204,20 @@ def test_feature_replaced_and_removed(data):
     assert not after["errors"]
 
 
+@pytest.mark.parametrize("events", [2, 20])
+def test_events_added(events):
+    """They take as much room as they need, not that of the records, which follow them."""
+    doc = base()
+    records, one = copy.deepcopy(doc["records"]), doc["attrs"][0]
+    doc["attrs"] = [{**one, "index": i, "ids": one["ids"] if not i else [1000 + i]}
+                    for i in range(events)]
+    after = document(pencode(doc))
+    assert not after["errors"]
+    assert [event["ids"] for event in after["attrs"]] == [event["ids"] for event in doc["attrs"]]
+    assert [(record["type"], record.get("ip")) for record in after["records"]] == \
+        [(record["type"], record.get("ip")) for record in records] != []
+
+
 def test_sample_made_longer():
     doc = document(CATALOG["sample-callchain.le"])
     sample = next(record for record in doc["records"] if record["type"] == "SAMPLE")
