@@ -65,7 +65,8 @@ static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint
 	       size % stride == 0 && is_in_file(f, offset, size);
 }
 
-/* Returns whether the attributes here are as perf writes them: each fills its entry up to its ids. */
+/* Returns whether the attributes here are as perf writes them: each fills its entry up to its
+ * ids. */
 static bool attrs_fill(const struct file *f, uint64_t offset, uint64_t size, uint64_t stride)
 {
 	return attrs_fit(f, offset, size, stride) &&

@@ -143,12 +143,14 @@ static struct pd_attr *find_owner(const struct event_desc *d, const struct pd_nu
 	return same && same->type == d->type && same->config == d->config ? same : NULL;
 }
 
-/* Compares the ids in the header, if it has any, with those of which `added` were new. */
-static enum difference compare_ids(const struct pd_attr *a, size_t from_header, size_t added)
+/* Compares the ids in the header, if it has any, with the copy, of which `added` were new. Looks at
+ * no more than the copy has: a stream may have many copies. */
+static enum difference compare_ids(const struct pd_attr *a, size_t from_header, size_t added,
+				   size_t copied)
 {
 	if (!from_header || !added)
 		return SAME;
-	for (size_t i = 0; i < from_header; i++)
+	for (size_t i = 0; i < from_header && i < copied; i++)
 		if (!a->ids[i])
 			return ZEROED;
 	return DIFFERENT;
@@ -165,7 +167,8 @@ static void add_unknown_ids(struct event_desc *d, struct pd_attr *a, const struc
 		if (id && !pd_session_by_id(d->s, id) && pd_session_add_id(d->s, a, id) < 0)
 			return;
 	}
-	report_difference(d, "ids", compare_ids(a, from_header, a->nr_ids - from_header));
+	report_difference(d, "ids", compare_ids(a, from_header, a->nr_ids - from_header,
+						ids->count));
 }
 
 /* Applies the event: `ids` is its last row. */

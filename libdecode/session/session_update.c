@@ -237,8 +237,8 @@ static void attr_ids(void *ctx, const struct pd_field *f, const struct pd_number
 			return;
 }
 
-/* Returns the size of an attribute that states an impossible one: as all of a recorder have the same,
- * that of the event before, if there is one. */
+/* Returns the size of an attribute that states an impossible one: that of the event before, if any,
+ * since all of a recorder have the same. */
 static size_t guess_attr_size(const struct pd_session *s, size_t most)
 {
 	const size_t before = s->nr_attrs ? s->attrs[s->nr_attrs - 1]->bytes.size : most;

@@ -211,6 +211,12 @@ def feature_records(n):
                     for i in range(n))
 
 
+def event_descriptions(n):
+    """Each has other ids of the same event."""
+    return b"".join(blob(r.header_feature(12, f.event_desc(
+        [(WITH_ID, "e", [1, *range(50 * i + 2, 50 * i + 52)])], 128))) for i in range(n))
+
+
 def rounds(n):
     return (samples(1) + blob(r.finished_round())) * n
 
@@ -274,6 +280,7 @@ KINDS = {
         (STATS, ("pdecode", "-f", "jsonl", "--event", "x*"))),
     "events in a pipe": (lambda n: pipe(b"", events(n)), 2000, (DECODE, STATS)),
     "features and names in a pipe": (lambda n: pipe(feature_records(n)), 2000, (DECODE,)),
+    "ids in many descriptions of an event": (lambda n: pipe(event_descriptions(n)), 2000, (STATS,)),
     "samples of many processes": (lambda n: records(b"".join(
         header(9, 32) + struct.pack("<QIIQ", 5, i + 9, i + 9, FIRST) for i in range(n))), 10000,
         (("preport", "--no-symbols", "-j1", "-f", "csv"),)),
