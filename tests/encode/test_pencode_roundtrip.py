@@ -54,7 +54,7 @@ def test_file(data_file, form, tmp_path):
 
 
 def test_a_stream_after_a_file():
-    """Features in records, of which one counts the elements of another, without any in the header."""
+    """Features in records, of which one counts the elements of another; the header has none."""
     file = (FIXTURES / "perf" / "01-basic.data").read_bytes()
     stream = (FIXTURES / "perf" / "18-pipe.data").read_bytes()
     offset, size = struct.unpack_from("<2Q", file, 40)
