@@ -306,8 +306,9 @@ def test_a_directory_without_data(prepair, tmp_path):
     for name in ("in", "in/"):
         done = prepair("-o", tmp_path / "out", f"{tmp_path}/{name}")
         assert (done.returncode, done.stderr.decode()) == (3,
-                                                           f"prepair: {tmp_path}/{name}: contains "
-                                                           "no file `data`\n")
+                                                           f"prepair: {tmp_path}/{name}: a "
+                                                           "directory without a file 'data', so "
+                                                           "it is no recording\n")
     done = prepair("-o", tmp_path / "out", tmp_path / "absent")
     assert (done.returncode, done.stderr.decode()) == (3,
                                                        f"prepair: {tmp_path}/absent: No such file "
