@@ -1,4 +1,5 @@
 """Options as the users of perf report write them, and where files without -o go."""
+import gzip
 import os
 import re
 import subprocess
@@ -193,11 +194,13 @@ def test_template_arguments_go_first_where_there_is_no_room(name, shown, tmp_pat
 
 @pytest.mark.parametrize("option, path, why", [
     ("--vmlinux", "text", "no ELF file"), ("--vmlinux", ".", "no ELF file"),
+    ("--vmlinux", "packed", "no ELF file"),
     ("--vmlinux", "nothing", "No such file"), ("--sysroot", "text", "Not a directory"),
     ("--sysroot", "nothing", "No such file"), ("--debug-dir", "text", "Not a directory")])
 def test_files_of_another_kind_are_refused(recording, tmp_path, option, path, why):
     """A vmlinuz has no symbols: without a word, the user would think that its names are shown."""
     (tmp_path / "text").write_text("no ELF file at all")
+    (tmp_path / "packed").write_bytes(gzip.compress(b"\x7fELF"))
     done = subprocess.run([TOOLS / "preport", option, tmp_path / path, recording], timeout=TIMEOUT,
                           capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (3, "")

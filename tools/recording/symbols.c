@@ -1,6 +1,7 @@
 /* symbols.c - names of functions: see symbols.h. */
 #include "recording/symbols.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -86,24 +87,22 @@ static bool is_there(const struct cli_tool *tool, const char *option, const char
 	return false;
 }
 
-/* A kernel that was named is an ELF file, or one in a file of its own: /boot/vmlinuz is neither. */
+/* A kernel that was named is an ELF file, which /boot/vmlinuz is not. */
 static bool is_kernel(const struct cli_tool *tool, const char *path)
 {
-	static const char *const starts[] = { "\177ELF", "\037\213", "\3757zX", "(\265/\375" };
-	char start[4] = "";
+	char start[SELFMAG];
 	const int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	bool is_one = false;
+	bool is_one;
 
 	if (fd < 0)
 		return is_there(tool, "vmlinux", path);
-	if (read(fd, start, sizeof(start)) == sizeof(start))
-		for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-			is_one |= memcmp(start, starts[i], sizeof(start)) == 0;
+	is_one = read(fd, start, sizeof(start)) == sizeof(start) &&
+		 memcmp(start, ELFMAG, sizeof(start)) == 0;
 	close(fd);
 	if (is_one)
 		return true;
 	cli_error(tool, "--vmlinux %s: no ELF file, so it has no symbols: of a vmlinuz, the "
-		  "kernel's debug package has the vmlinux", path);
+		  "kernel's debug package has the vmlinux; a packed vmlinux must be unpacked", path);
 	return false;
 }
 
