@@ -156,14 +156,12 @@ def test_memory_that_it_asks_for():
     """A dictionary is charged to the limit before it is allocated."""
     data = lzma.compress(PIPE.read_bytes(), filters=with_dictionary(1 << 20))
     assert run("pdecode", "-", input=data).returncode == 0
+    said = (3, b"pdecode: standard input: the memory limit is too low (--memory)\n")
     for bits, args in ((40, ()), (33, ()), (26, ("--memory", "16M"))):
         done = run("pdecode", *args, "-", input=declares_dictionary(data, bits))
-        assert ((done.returncode, done.stderr)
-                == (3, b"pdecode: standard input: the memory limit is too low\n")), bits
+        assert (done.returncode, done.stderr) == said, bits
     done = run("pdecode", "--memory", "3M", "-", input=bz2.compress(PIPE.read_bytes(), 9))
-    assert (done.returncode, done.stderr) == (3,
-                                              b"pdecode: standard input: the memory limit is too "
-                                              b"low\n")
+    assert (done.returncode, done.stderr) == said
 
 
 def seconds(data):
