@@ -90,6 +90,14 @@ static bool starts_frame(struct pd_bytes in)
 	return in.size >= sizeof(magic) && !memcmp(in.data, magic, sizeof(magic));
 }
 
+bool pd_zstd_stream_give_up(struct pd_zstd_stream *c, struct pd_bytes next)
+{
+	if (c->broken || !c->hint || !starts_frame(next))
+		return false;
+	c->broken = true;
+	return true;
+}
+
 void pd_zstd_stream_input(struct pd_zstd_stream *c, struct pd_bytes in)
 {
 	c->in = in;

@@ -26,6 +26,10 @@ void pd_zstd_stream_free(struct pd_zstd_stream *c);
  * frame. */
 void pd_zstd_stream_input(struct pd_zstd_stream *c, struct pd_bytes in);
 
+/* Gives up a frame that has no end, if the next payload starts another. Returns whether it does: no
+ * block is as large as these bytes would state, and the payloads of records end with a block. */
+bool pd_zstd_stream_give_up(struct pd_zstd_stream *c, struct pd_bytes next);
+
 /* Like read(2): writes at most n bytes to p; returns 0 when the payload is used up, and -1 once for
  * each damaged payload (PD_E_CODEC, or PD_E_LIMIT if the frame needs a larger window than the
  * budget has), after all output before the damage. */

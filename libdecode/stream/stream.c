@@ -17,6 +17,7 @@ void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_ses
 				 .session = session,
 				 .begin = pd_source_offset(source),
 				 .end = end,
+				 .cut_frame_at = UINT64_MAX,
 				 .inner.budget = session->budget,
 				 .lost.bad_at = UINT64_MAX,
 				 .lost_inner.bad_at = UINT64_MAX };

@@ -141,8 +141,19 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	return l->found ? l->searched_to < at + f->size || !f->desc : !f->desc;
 }
 
+/* Reports a record whose frame has no end. */
+static enum pd_next cut_frame(struct pd_stream *s, struct pd_error *e)
+{
+	*e = (struct pd_error){ .code = PD_E_CODEC, .severity = PD_DAMAGED, .field = "zstd",
+				.offset = s->cut_frame_at, .record = "COMPRESSED" };
+	s->cut_frame_at = UINT64_MAX;
+	return PD_NEXT_DAMAGE;
+}
+
 enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
+	if (s->cut_frame_at != UINT64_MAX)
+		return cut_frame(s, e);
 	for (;;) {
 		const struct pd_bytes left = pd_stream_inner_left(s);
 		enum pd_next next = PD_NEXT_END;
@@ -223,6 +234,10 @@ int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, str
 		s->zstd = pd_zstd_stream_new(s->session->budget, e);
 	if (!s->zstd)
 		return -1;
+	if (pd_zstd_stream_give_up(s->zstd, payload)) {
+		s->cut_frame_at = s->outer_offset;
+		s->unexpanded += s->outer_size;
+	}
 	pd_zstd_stream_input(s->zstd, payload);
 	s->outer_offset = f->offset;
 	s->outer_size = f->bytes.size;

@@ -482,6 +482,30 @@ def test_compressed_stream_without_its_end(short, given, decoder):
     assert [error["code"] for error in document["errors"]] == ["TRUNCATED"]
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("damage", ["frame without an end", "blocks of nothing"])
+def test_a_damaged_frame_is_lost_alone(damage, given, decoder):
+    """precord begins a frame in each record. The next one tells that this one has no end."""
+    def pressed(wire):
+        frames = [bytearray(zstd_stream(encode(samples(50, 50 * i), wire), end=True))
+                  for i in range(4)]
+        if damage == "blocks of nothing":
+            frames[1][4:] = bytes(len(frames[1]) - 4)
+        else:
+            frames[1] = frames[1][:-3]
+        return [r.compressed(bytes(frame)) for frame in frames]
+    path = given(File(attrs=[(ATTR, [42])], records=[pressed]).build("<"))
+    document, returncode, _ = decoder.result(path)
+    packed = [record for record in document["records"] if record["type"] == "COMPRESSED"]
+    ips = [record["ip"] for record in document["records"] if record["type"] == "SAMPLE"]
+    lost = set(hex(0x1000 + i) for i in range(200)) - set(ips)
+    assert returncode == 1 and len(ips) == len(set(ips))
+    assert lost <= set(hex(0x1000 + i) for i in range(50, 100))
+    assert [(error["code"], error["offset"]) for error in document["errors"]] \
+        == [("CODEC", packed[1]["offset"])]
+    assert document["summary"]["account"]["unexpanded"] == packed[1]["size"]
+
+
 # --- directories ----------------------------------------------------------------------------------
 
 MAIN = File(attrs=[(ROUNDS, [42])], records=[r.time_conv(1, 2, 3), comm(1)],
