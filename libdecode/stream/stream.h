@@ -65,7 +65,8 @@ struct pd_stream {
 	uint64_t inner_base;	/* offset of the window's first byte in the decompressed stream */
 	uint64_t outer_offset;	/* of the compressed record being expanded */
 	bool expanding;
-	uint64_t cut_frame_at;	/* a compressed record before it that has no end; UINT64_MAX: none */
+	uint64_t cut_frame_at;	/* a compressed record before it whose frame has no end;
+				 * UINT64_MAX: none */
 	uint64_t pending;	/* bytes of the last frames, not yet skipped in the source */
 	struct pd_bytes peeked;	/* the source's window from peeked_at on, pending bytes included;
 				 * empty: peek again */
