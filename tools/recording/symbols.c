@@ -102,7 +102,7 @@ static bool is_kernel(const struct cli_tool *tool, const char *path)
 	if (is_one)
 		return true;
 	cli_error(tool, "--vmlinux %s: no ELF file, so it has no symbols: of a vmlinuz, the "
-		  "kernel's debug package has the vmlinux; a packed vmlinux must be unpacked", path);
+		  "kernel's debug package has the vmlinux; a packed one must be unpacked", path);
 	return false;
 }
 
