@@ -103,7 +103,9 @@ static void format_limit(const struct pd_error *e, char *buf)
 
 static void format_trailing(const struct pd_error *e, const char *field, char *buf)
 {
-	if (e->have)
+	if (e->text)
+		snprintf(buf, PART, "%s", e->text);
+	else if (e->have)
 		snprintf(buf, PART, "%" PRIu64 " byte%s after the last field", e->have,
 			 plural(e->have));
 	else

@@ -66,6 +66,31 @@ static void report_missing_files(struct pd_reader *r)
 		report_missing(r, PD_DIRECTORY_FIRST);
 }
 
+/* Reports recordings in the bytes that belong to no section: cat(1) appends one to another. Returns
+ * 0, or -1 and *e. */
+static int report_appended(struct pd_reader *r, struct pd_error *e)
+{
+	const struct pd_file_info *info = &r->container.info;
+
+	for (size_t i = 0; i < info->nr_gaps; i++) {
+		uint8_t first[PD_MAGIC_SIZE];
+		struct pd_container other;
+		const int64_t got = pd_source_pread(r->source, info->gaps[i].offset, first,
+						    sizeof(first), e);
+
+		if (got < 0)
+			return -1;
+		if (pd_header_probe((struct pd_bytes){ first, (size_t)got }, &other))
+			continue;
+		on_error(r, &(struct pd_error){ .code = PD_E_TRAILING, .severity = PD_DAMAGED,
+			.record = "recording", .offset = info->gaps[i].offset,
+			.want = info->gaps[i].size,
+			.text = "another one, of which nothing is decoded: it needs a file of its "
+				"own" });
+	}
+	return 0;
+}
+
 /* Returns the error for a file without a magic, which may be that of its packing. */
 static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes first)
 {
@@ -111,6 +136,7 @@ struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e)
 	} else {
 		if (pd_header_read(r->source, &r->session, &r->container, &report, e) ||
 		    pd_gaps_find(r->source, &r->session, &r->container, e) ||
+		    report_appended(r, e) ||
 		    pd_source_seek(r->source, r->container.info.data_offset, e))
 			goto fail;
 	}

@@ -506,6 +506,22 @@ def test_a_damaged_frame_is_lost_alone(damage, given, decoder):
     assert document["summary"]["account"]["unexpanded"] == packed[1]["size"]
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("between", [0, 5000])
+def test_a_recording_that_is_appended_is_named(between, order, given, decoder):
+    """cat(1) of two files: perf, too, reads the first, but the second is not lost in silence."""
+    first = File(attrs=[(ATTR, [42])], records=samples(3), features={3: fstr("box")}).build("<")
+    second = File(attrs=[(ATTR, [7])], records=samples(2)).build(order)
+    path = given(first + bytes(between) + second)
+    document, returncode, _ = decoder.result(path)
+    assert returncode == 1 and document["summary"]["by_type"] == {"SAMPLE": 3}
+    (error,) = document["errors"]
+    assert (error["code"], error["offset"], error["severity"]) \
+        == ("TRAILING", len(first) + between, "damaged")
+    assert error["message"].startswith(f"recording at {len(first) + between}: another one")
+
+
 # --- directories ----------------------------------------------------------------------------------
 
 MAIN = File(attrs=[(ROUNDS, [42])], records=[r.time_conv(1, 2, 3), comm(1)],
