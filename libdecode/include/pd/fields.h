@@ -98,8 +98,8 @@ PD_API const struct pd_record *pd_reader_record(struct pd_reader *r, const struc
 
 /* Checks that the raw data of a sample have the fields of its tracepoint's format. Only JSON with
  * these fields does that, too. If they lack some, reports damage of `raw.tracepoint` to on_error
- * and returns false. `sample` is an item of the last batch, with PD_HAS_RAW and PD_HAS_ID
- * wanted. */
+ * and returns false; true also if there is nothing to check. `sample` is an item of the last batch,
+ * with PD_HAS_RAW and PD_HAS_ID wanted. */
 PD_API bool pd_reader_check_raw(struct pd_reader *r, const struct pd_fields *sample);
 
 /* A sample, in short. Members that the samples of its event do not have are 0, pid -1. */

@@ -93,7 +93,8 @@ PD_API void pd_filter_set_test(struct pd_filter *f, struct pd_sample_test test);
 PD_API bool pd_filter_has_test(const struct pd_filter *f);
 
 /* Returns 1 if the record is kept, 0 if it is dropped, -1 if there is no memory for thread names.
- * Must be called once for each record, in their order: COMM and FORK update the thread names. */
+ * No filter (NULL) keeps every record. Must be called once for each record, in their order: COMM
+ * and FORK update the thread names. */
 PD_API int pd_filter_keeps(struct pd_filter *f, const struct pd_record *r);
 
 /* Returns the number of records dropped so far. */
