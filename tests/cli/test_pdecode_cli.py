@@ -1038,3 +1038,14 @@ def test_no_progress_in_less_than_a_second(run_pdecode):
     with on_terminal() as (here, there):
         subprocess.run([*COMMAND, PLAIN], stdout=subprocess.DEVNULL, stderr=there, check=True)
         assert drain(here) == b""
+
+
+@pytest.mark.parametrize("option", ["--lines", "--no-inline", "--linkage-names", "--sysroot=/",
+                                    "--debug-dir=/", "--kallsyms=/proc/kallsyms", "--vmlinux=/x",
+                                    "--unverified=no"])
+def test_options_of_names_need_names(option, run_pdecode):
+    """Else the user would wait for the lines or names that the option promises."""
+    done = run_pdecode([option, "perf.data"])
+    assert done.returncode == 2 and done.stdout == b""
+    name = option.partition("=")[0]
+    assert done.stderr.startswith(f"pdecode: '{name}' needs '--symbols'\n".encode())

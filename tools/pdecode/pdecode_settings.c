@@ -59,6 +59,7 @@ static enum cli_exit check_columns(const struct settings *s)
 enum cli_exit settings_check(const struct settings *s, const char *operand)
 {
 	const struct cli_list *inputs = &s->inputs;
+	const char *unused = symbols_first_option(&s->symbols);
 	const enum cli_exit columns = check_columns(s);
 
 	if (columns != CLI_OK)
@@ -81,8 +82,8 @@ enum cli_exit settings_check(const struct settings *s, const char *operand)
 	if (settings_show_frames(s) && s->format == FORMAT_STATS)
 		return cli_usage(&pdecode, "'--%s' applies to records, and stats shows none",
 				 s->resolve ? "resolve" : "symbols");
-	if (s->symbols.file && !settings_need_names(s))
-		return cli_usage(&pdecode, "'--symbols-file' needs '--symbols'");
+	if (unused && !settings_need_names(s))
+		return cli_usage(&pdecode, "'--%s' needs '--symbols'", unused);
 	if (symbols_check(&s->symbols, &pdecode) != CLI_OK)
 		return CLI_USAGE;
 	if (s->schema && (operand || inputs->count))

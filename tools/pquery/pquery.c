@@ -133,10 +133,10 @@ static enum cli_exit check_save(const struct settings *s)
 
 static enum cli_exit check_names(const struct settings *s)
 {
-	if (!s->has_names && (s->symbols.lines || s->symbols.no_inline || s->symbols.file))
-		return cli_usage(&pquery, "'--%s' needs '--symbols'",
-				 s->symbols.lines ? "lines" :
-				 s->symbols.file ? "symbols-file" : "no-inline");
+	const char *unused = symbols_first_option(&s->symbols);
+
+	if (unused && !s->has_names)
+		return cli_usage(&pquery, "'--%s' needs '--symbols'", unused);
 	return symbols_check(&s->symbols, &pquery);
 }
 

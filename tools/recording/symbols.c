@@ -44,6 +44,25 @@ enum cli_exit symbols_check_files(const struct symbol_settings *s, const struct 
 	return CLI_OK;
 }
 
+const char *symbols_first_option(const struct symbol_settings *s)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{ "symbols-file", s->file }, { "lines", s->lines }, { "no-inline", s->no_inline },
+		{ "linkage-names", s->linkage_names }, { "sysroot", s->sysroot },
+		{ "debug-dir", s->debug_dirs.count }, { "kallsyms", s->kallsyms },
+		{ "vmlinux", s->vmlinux }, { "debuginfod", s->debuginfod },
+		{ "unverified", s->unverified },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given)
+			return options[i].name;
+	return NULL;
+}
+
 enum cli_exit symbols_check(const struct symbol_settings *s, const struct cli_tool *tool)
 {
 	enum pd_json_frames form;

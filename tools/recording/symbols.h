@@ -82,6 +82,9 @@ extern const char *const symbol_unverified[];
 		   "of perf do only with -k; no; always, and mark what they name: "		\
 		   "perf 6.1 records no build ids of callers")
 
+/* Returns the name of an option that was given and does nothing without names, or NULL. */
+const char *symbols_first_option(const struct symbol_settings *s);
+
 enum { SYMBOL_WORST = 3 };
 
 /* Totals of a run: the frames without a name. */
