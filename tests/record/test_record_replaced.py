@@ -40,6 +40,8 @@ def names(place, options, script):
         done = subprocess.run([TOOLS / "precord", "-e", "cpu-clock:u", "-F", "2000", *options,
                                "--", "sh", "-c", f"cp of_app app; ./app; {script}"], cwd=place,
                               stdout=out, stderr=subprocess.PIPE, timeout=TIMEOUT, text=True)
+    if "there are no names" in done.stderr:     # nothing else was hit
+        return set()
     assert done.returncode == 0, done.stderr
     if "took too long" in done.stderr:
         pytest.skip("precord had no time for names: this machine has other work")
