@@ -61,7 +61,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	s->images = pd_budget_alloc(&s->budget, s->nr_images * sizeof(*s->images));
 	if (!s->images) {
 		s->nr_images = 0;
-		return refuse_session(s, e, PD_E_NOMEM);
+		return refuse_session(s, e, PD_E_LIMIT);
 	}
 	ps_session_read_bundle(s, s->options.bundle);
 	ps_session_read_recording(s);
