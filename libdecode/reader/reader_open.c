@@ -80,7 +80,8 @@ static int report_appended(struct pd_reader *r, struct pd_error *e)
 
 		if (got < 0)
 			return -1;
-		if (pd_header_probe((struct pd_bytes){ first, (size_t)got }, &other))
+		if (!info->gaps[i].offset ||	/* its own header, with other numbers */
+		    pd_header_probe((struct pd_bytes){ first, (size_t)got }, &other))
 			continue;
 		on_error(r, &(struct pd_error){ .code = PD_E_TRAILING, .severity = PD_DAMAGED,
 			.record = "recording", .offset = info->gaps[i].offset,
