@@ -6,6 +6,7 @@
 
 #include "layout/event_name.h"
 #include "layout/names_tables.h"
+#include "pd/enums.h"
 #include "plan/extract.h"
 
 #define SAMPLE_ID_ALL (1ull << 18)
@@ -165,6 +166,18 @@ static void add_place(struct pd_session *s, struct pd_attr *a)
 		s->places[s->nr_places++] = a;
 }
 
+/* A dummy stands for records other than samples. */
+static bool is_dummy(const struct pd_attr *a)
+{
+	return a->type == PD_TYPE_SOFTWARE && a->config == PD_COUNT_SW_DUMMY;
+}
+
+static void note_sampling(struct pd_session *s, struct pd_attr *a)
+{
+	if (!is_dummy(a))
+		s->sampling = s->nr_sampling++ ? NULL : a;
+}
+
 static int reserve_attr(struct pd_session *s)
 {
 	size_t capacity = s->attrs_capacity ? s->attrs_capacity * 2 : 8;
@@ -197,6 +210,7 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 	s->attrs[s->nr_attrs++] = a;
 	s->same_layout &= same_layout(s->attrs[0], a);
 	add_place(s, a);
+	note_sampling(s, a);
 	return a;
 }
 
@@ -204,10 +218,12 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 static void compare_events(struct pd_session *s)
 {
 	s->same_id_at = s->same_layout = true;
-	s->nr_places = 0;
+	s->nr_places = s->nr_sampling = 0;
+	s->sampling = NULL;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		s->same_layout &= same_layout(s->attrs[0], s->attrs[i]);
 		add_place(s, s->attrs[i]);
+		note_sampling(s, s->attrs[i]);
 	}
 }
 
@@ -469,6 +485,17 @@ static struct pd_attr *find_by_place(struct pd_session *s, uint32_t type,
 	return NULL;
 }
 
+/* An id that no event has. Linux 6.18 was seen to write that of another recorder's event where both
+ * count the same software event, such as page-faults. */
+static enum pd_found find_without_id(const struct pd_session *s, uint32_t type,
+				     struct pd_attr **out)
+{
+	if (type != PD_RECORD_SAMPLE || !s->sampling)
+		return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
+	*out = s->sampling;
+	return PD_FOUND;
+}
+
 enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out)
 {
@@ -488,7 +515,7 @@ enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_
 			*out = found;
 		if (found || (pd_session_id_of(s, first, type, record, &id) && id == 0))
 			return PD_FOUND;
-		return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
+		return find_without_id(s, type, out);
 	}
 	if (!pd_session_id_of(s, first, type, record, &id) || id == 0)
 		return PD_FOUND;
@@ -497,7 +524,7 @@ enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_
 		*out = found;
 		return PD_FOUND;
 	}
-	return s->same_layout ? PD_FOUND_LAYOUT : PD_NOT_FOUND;
+	return find_without_id(s, type, out);
 }
 
 enum pd_code pd_session_check_feature(struct pd_session *s, uint32_t id, struct pd_bytes section,

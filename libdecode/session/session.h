@@ -65,6 +65,8 @@ struct pd_session {
 	size_t nr_places;
 	bool same_id_at;		/* all events place their ids in the same way */
 	bool same_layout;		/* all events have the same layouts */
+	struct pd_attr *sampling;	/* the only event with samples; NULL: none or several */
+	size_t nr_sampling;
 	struct pd_map bodies;		/* record type, and misc bits that the plan depends on ->
 					 * struct pd_plan */
 	struct pd_plan_cache plan_cache[PD_PLAN_CACHE];	/* by type: the last used plan */
