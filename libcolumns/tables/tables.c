@@ -217,7 +217,8 @@ static const struct pc_column tasks[] = {
 	[PC_TASKS_PTID] = NULLABLE("ptid", PC_INT32, "thread that created it"),
 	[PC_TASKS_COMM] = NULLABLE("comm", PC_TEXT, "its last name"),
 	[PC_TASKS_START] = NULLABLE("start", PC_INT64, "ns; NULL: before the recording"),
-	[PC_TASKS_END] = NULLABLE("end", PC_INT64, "ns; NULL: not recorded"),
+	[PC_TASKS_END] = NULLABLE("end", PC_INT64, "ns, of the record EXIT; the last samples are "
+				  "later; NULL: not recorded"),
 	[PC_TASKS_EXECS] = REQUIRED("execs", PC_INT64, "programs that it executed"),
 	[PC_TASKS_MACHINE_PID] = MACHINE_PID,
 };
