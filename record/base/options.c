@@ -282,8 +282,8 @@ static const struct cli_note sections[] = {
 	  "the option, too. If there are no names to write, the exit status is 4." },
 	{ "Containers",
 	  "Programs of other root directories and mount namespaces are named, too. precord holds "
-	  "these from when a program is started there until a minute after it has ended, or until "
-	  "the end of the recording: so long the mounts of a container stay in use. "
+	  "these from when a program is started there until 10 seconds after it has ended, or "
+	  "until the end of the recording: so long the mounts of a container stay in use. "
 	  "--symbols=off holds none." },
 	{ NULL, NULL }
 };

@@ -19,7 +19,7 @@
 #include "process/clock.h"
 
 enum {
-	KEPT_MS = 60000,		/* after the process ended */
+	KEPT_MS = 10000,		/* after the process ended: who removes a container waits */
 	CHECK_MS = 1000,
 	EVENTS_AT_ONCE = 64,
 	PROCESSES_MOST = 4096,		/* that run already and are looked at */

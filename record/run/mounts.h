@@ -44,7 +44,7 @@ struct mounts {
 void mounts_start(struct mounts *m, const struct target *t);
 /* Holds what the programs have that were started since the last call. */
 void mounts_look(struct mounts *m);
-/* Lets go of what no process had for a minute. Call it often. */
+/* Lets go of what no process had for 10 s. Call it often. */
 void mounts_age(struct mounts *m);
 /* Stores the directories, borrowed until the next call of another function. */
 void mounts_roots(const struct mounts *m, struct held_roots *out);
