@@ -232,12 +232,13 @@ void mounts_start(struct mounts *m, const struct target *t)
 	if (root < 0)
 		return;
 	close(root);
+	/* first, so that a program that is started meanwhile is seen */
+	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
+		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));
 	if (t->kind == TARGET_SYSTEM)
 		hold_running_processes(m);
 	for (size_t i = 0; i < t->threads.n && t->kind == TARGET_THREADS; i++)
 		hold_root_of(m, t->threads.items[i]);
-	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
-		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));
 }
 
 static void take_record(struct mounts *m, const struct ring *r, uint64_t at)
