@@ -649,7 +649,7 @@ def test_list_names_takes_a_pattern(run_precord, words):
 
 
 def test_many_events_threads_and_cpus(record):
-    run = record("-e", "cpu-clock:u,task-clock:u,page-faults,cs,minor-faults", "-F", "200",
+    run = record("-e", "cpu-clock:u,task-clock:u,page-faults,cs,minor-faults", "-F", "1000",
                  does="thread 8 fork 8 spin 50")
     assert len({s["attr_index"] for s in run.samples}) >= 3
     assert len({s["tid"] for s in run.samples}) > 8
