@@ -49,7 +49,8 @@ def test_a_failure_removes_its_directory(run_pdecode, tmp_path):
 def test_the_mark_is_renamed_last(run_pdecode, tmp_path):
     """A directory comes in the way of one file: the older mark is gone, and there is no new one."""
     assert run_pdecode(["-f", "parquet", "-o", tmp_path, CHAINS]).returncode == 0
-    with reading(["pdecode", "-f", "parquet", "-o", tmp_path, "-"], tmp_path) as process:
+    files = len(list(tmp_path.iterdir()))
+    with reading(["pdecode", "-f", "parquet", "-o", tmp_path, "-"], tmp_path, files) as process:
         (tmp_path / "symbols.parquet").unlink()
         (tmp_path / "symbols.parquet").mkdir()
         _, errors = process.communicate(RECORDING[4096:], TIMEOUT)

@@ -9,27 +9,25 @@ from conftest import FIXTURES, TIMEOUT, TOOLS
 RECORDING = (FIXTURES / "perf" / "02-callgraph-fp.data").read_bytes()
 
 
-def _has_open(pid, folder):
-    links = f"/proc/{pid}/fd"
+def _count_open(pid, folder):
+    links, files = f"/proc/{pid}/fd", set()
     for name in os.listdir(links):
-        try:
-            if os.readlink(f"{links}/{name}").startswith(f"{folder}/"):
-                return True
-        except FileNotFoundError:
-            pass
-    return False
+        with contextlib.suppress(FileNotFoundError):
+            files.add(os.readlink(f"{links}/{name}"))
+    return sum(file.startswith(f"{folder}/") for file in files)
 
 
 @contextlib.contextmanager
-def reading(command, folder):
-    """Runs a tool that reads a pipe, until it has had a part and has a file open in `folder`."""
+def reading(command, folder, files=1):
+    """Runs a tool that reads a pipe, until it has had a part and has `files` files open in
+    `folder`."""
     tool, *arguments = command
     with subprocess.Popen([TOOLS / tool, *arguments], stdin=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
         process.stdin.write(RECORDING[:4096])
         process.stdin.flush()
         end = time.monotonic() + TIMEOUT
-        while not _has_open(process.pid, folder):
+        while _count_open(process.pid, folder) < files:
             assert process.poll() is None and time.monotonic() < end
             time.sleep(0.005)
         yield process
