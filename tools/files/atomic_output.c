@@ -218,7 +218,7 @@ static enum cli_exit open_place(struct atomic_output *a, const char *path, bool 
 }
 
 static void begin_output(struct atomic_output *a, const struct cli_tool *tool, const char *name,
-		  const struct stat *source)
+			 const struct stat *source)
 {
 	*a = (struct atomic_output)ATOMIC_OUTPUT_CLOSED;
 	a->tool = tool;
