@@ -5,10 +5,14 @@
 
 #include "samples/print_nodes.h"
 
+/* A recording can have the longest formats, and any number of samples of them. */
+enum { STEPS_MOST = 1 << 16 };
+
 struct printer {
 	const struct pp_print_format *f;
 	const struct pd_item *slots[PP_PRINT_SLOTS];
 	struct pp_printed *out;
+	uint64_t steps;		/* nodes and elements that were visited */
 };
 
 /* How a text is aligned. */
@@ -130,11 +134,15 @@ static bool is_numeric(const struct pd_item *item)
 }
 
 /* Returns an element of an array, or NULL. */
-static const struct pd_item *find_element(const struct pd_item *array, uint64_t index)
+static const struct pd_item *find_element(struct printer *p, const struct pd_item *array,
+					  uint64_t index)
 {
 	const struct pd_item *member = NULL;
 
 	if (array->kind != PD_ITEM_ARRAY || index >= array->count)
+		return NULL;
+	p->steps += index;
+	if (p->steps > STEPS_MOST)
 		return NULL;
 	do
 		member = pd_item_next(array, member);
@@ -142,9 +150,9 @@ static const struct pd_item *find_element(const struct pd_item *array, uint64_t 
 	return member;
 }
 
-static bool evaluate(const struct printer *p, uint32_t i, uint64_t *out);
+static bool evaluate(struct printer *p, uint32_t i, uint64_t *out);
 
-static bool evaluate_unary(const struct printer *p, const struct pp_node *n, uint64_t *out)
+static bool evaluate_unary(struct printer *p, const struct pp_node *n, uint64_t *out)
 {
 	if (!evaluate(p, n->first, out))
 		return false;
@@ -153,26 +161,27 @@ static bool evaluate_unary(const struct printer *p, const struct pp_node *n, uin
 	return true;
 }
 
-static bool evaluate_element(const struct printer *p, const struct pp_node *n, uint64_t *out)
+static bool evaluate_element(struct printer *p, const struct pp_node *n, uint64_t *out)
 {
 	const struct pd_item *member;
 	uint64_t index;
 
 	if (!evaluate(p, n->second, &index))
 		return false;
-	member = find_element(p->slots[p->f->nodes[n->first].number], index);
+	member = find_element(p, p->slots[p->f->nodes[n->first].number], index);
 	*out = member && is_numeric(member) ? member->number : 0;
 	return member && is_numeric(member);
 }
 
-static enum pp_sign sign_of_both(const struct printer *p, const struct pp_node *n);
+static enum pp_sign sign_of_both(struct printer *p, const struct pp_node *n);
 
 /* C's types, as far as they matter: only some have 64 bits without a sign. */
-static enum pp_sign sign_of(const struct printer *p, uint32_t i)
+static enum pp_sign sign_of(struct printer *p, uint32_t i)
 {
 	const struct pp_node *n = &p->f->nodes[i];
 	const struct pd_item *field;
 
+	p->steps++;
 	switch (n->kind) {
 	case PP_NODE_NUMBER:
 		return n->size ? PP_UNSIGNED : PP_SIGNED;
@@ -195,16 +204,18 @@ static enum pp_sign sign_of(const struct printer *p, uint32_t i)
 	}
 }
 
-static enum pp_sign sign_of_both(const struct printer *p, const struct pp_node *n)
+static enum pp_sign sign_of_both(struct printer *p, const struct pp_node *n)
 {
 	return sign_of(p, n->first) == PP_UNSIGNED ? PP_UNSIGNED : sign_of(p, n->second);
 }
 
-static bool evaluate(const struct printer *p, uint32_t i, uint64_t *out)
+static bool evaluate(struct printer *p, uint32_t i, uint64_t *out)
 {
 	const struct pp_node *n = &p->f->nodes[i];
 	uint64_t a, b;
 
+	if (++p->steps > STEPS_MOST)
+		return false;
 	switch (n->kind) {
 	case PP_NODE_NUMBER:
 		*out = n->number;
@@ -281,7 +292,7 @@ static const struct pd_item *field_of(const struct printer *p, uint32_t i)
 }
 
 /* Gets the i-th byte of a field. Returns false if it has none. */
-static bool byte_of(const struct pd_item *field, uint64_t i, uint64_t *out)
+static bool byte_of(struct printer *p, const struct pd_item *field, uint64_t i, uint64_t *out)
 {
 	const struct pd_item *member;
 
@@ -289,7 +300,7 @@ static bool byte_of(const struct pd_item *field, uint64_t i, uint64_t *out)
 		*out = i < field->bytes.size ? field->bytes.data[i] : 0;
 		return i < field->bytes.size;
 	}
-	member = find_element(field, i);
+	member = find_element(p, field, i);
 	*out = member ? member->number : 0;
 	return member && *out <= UINT8_MAX;
 }
@@ -303,7 +314,7 @@ static bool put_bytes(struct printer *p, const struct pp_node *n)
 	if (!field || !evaluate(p, n->second, &size) || size > PP_PRINTED_MOST)
 		return false;
 	for (uint64_t i = 0; i < size; i++) {
-		if (!byte_of(field, i, &byte))
+		if (!byte_of(p, field, i, &byte))
 			return false;
 		snprintf(text, sizeof(text), "%02x", (unsigned int)byte);
 		if (!put_text(p, p->f->texts + n->text, i ? n->size : 0) || !put_text(p, text, 2))
@@ -391,7 +402,7 @@ static bool put_network_address(struct printer *p, const struct pp_conversion *c
 	uint64_t byte;
 
 	for (size_t i = 0; i < size; i++) {
-		if (!field || !byte_of(field, i, &byte))
+		if (!field || !byte_of(p, field, i, &byte))
 			return false;
 		address[i] = (uint8_t)byte;
 	}
@@ -458,7 +469,7 @@ static bool put_number(struct printer *p, const struct pp_conversion *c, uint64_
 }
 
 /* A number of columns that is given, or an argument. */
-static bool columns_of(const struct printer *p, int given, uint32_t from, int *out)
+static bool columns_of(struct printer *p, int given, uint32_t from, int *out)
 {
 	uint64_t n;
 
@@ -527,5 +538,5 @@ bool pp_print_fields(const struct pp_print_format *f, const struct pd_item *fiel
 	for (size_t i = 0; i < f->nr_conversions; i++)
 		if (!put_conversion(&p, &f->conversions[i]))
 			return false;
-	return true;
+	return p.steps <= STEPS_MOST;
 }

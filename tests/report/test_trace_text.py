@@ -94,6 +94,7 @@ UNKNOWN = [
     '"%s", __print_symbolic(1' + ', { REC->n, "a" }' * 20000 + ")",
     '"' + "%1000d" * 20 + '"' + ", 1" * 20,
     '"%d", ' + " + ".join(f"REC->f{i}" for i in range(100)),
+    '"' + "%d" * 40 + '"' + (", " + " + ".join(["REC->n"] * 150)) * 40,     # too long for a sample
 ]
 
 
