@@ -55,13 +55,12 @@ size_t pq_parts_divide(const struct pq_recording *r, const struct pq_scan *scan,
 		       struct pq_part parts[PQ_MOST_PARTS])
 {
 	const size_t n = count_parts(r, scan);
-	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
 	uint64_t start = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const size_t entry = i ? entry_of(r->index, i, n) : PQ_FROM_START;
 
-		parts[i] = (struct pq_part){ .entry = entry, .memory = memory / n };
+		parts[i] = (struct pq_part){ .entry = entry, .memory = r->input.memory / n };
 		if (!i)
 			continue;
 		parts[i - 1].records = pd_index_entry(r->index, entry)->number - start;

@@ -193,10 +193,9 @@ static bool wants_groups(sqlite3_index_info *info)
  * with temporary files. */
 static bool fits_in_memory(const struct pq_recording *r, uint64_t columns)
 {
-	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
 	const unsigned int used = (unsigned int)__builtin_popcountll(columns);
 
-	return r->records < memory / 2 / (PQ_BYTES_TO_ORDER + used * sizeof(uint64_t));
+	return r->records < r->input.memory / 2 / (PQ_BYTES_TO_ORDER + used * sizeof(uint64_t));
 }
 
 /* Chooses the order, of a whole pass over one recording. */

@@ -128,6 +128,8 @@ struct pq_recording *pq_recording_new(const struct pq_input *input, size_t numbe
 	if (!r)
 		return NULL;
 	r->input = *input;
+	if (!input->memory)
+		r->input.memory = PD_MEMORY_LIMIT;
 	r->number = number;
 	r->nr_parts = 1;
 	r->base = (sqlite3_int64)number << PQ_BASE_SHIFT;

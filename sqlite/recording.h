@@ -24,8 +24,6 @@ struct pq_watch {
 	void *ctx;
 };
 
-#define PQ_MEMORY (256ull << 20)	/* where no limit is given */
-
 /* The input, and limits as in struct pd_reader_options. */
 struct pq_input {
 	const char *name;	/* the column `file`; copied */
@@ -40,7 +38,7 @@ struct pq_kept;
 
 struct pq_recording {
 	char *name;
-	struct pq_input input;
+	struct pq_input input;		/* .memory is not 0 */
 	off_t start;			/* offset of fd */
 	struct pd_history *history;
 	struct pd_index *index;		/* NULL: it is read from its start only */

@@ -163,7 +163,7 @@ static void close_reading(struct reading *g)
 /* Returns the bytes that rows may take. */
 static uint64_t limit_of(const struct pq_recording *r)
 {
-	const uint64_t memory = r->input.memory ? r->input.memory : PQ_MEMORY;
+	const uint64_t memory = r->input.memory;
 
 	return memory - (r->kept_bytes < memory ? r->kept_bytes : memory);
 }

@@ -7,7 +7,6 @@
 #include "base/argument.h"
 
 enum {
-	DEFAULT_MEMORY = 256 << 20,
 	MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20,	/* of a batch */
 	MAX_ENTRIES = 1 << 17,		/* bytes, of samples that are numbered together */
 };
@@ -122,7 +121,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	if (e)
 		e->code = PD_E_LIMIT;
 	c->o = options;
-	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : DEFAULT_MEMORY;
+	c->budget.limit = c->o.memory_limit ? c->o.memory_limit : PD_MEMORY_LIMIT;
 	c->numbers.budget = c->first_times.budget = c->facts.budget =
 		&c->budget;
 	c->leaders.budget = c->named.images.budget = &c->budget;

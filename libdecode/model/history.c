@@ -12,8 +12,6 @@
 #include "model/history_plans.h"
 #include "model/history_stitch.h"
 
-#define DEFAULT_MEMORY (256u << 20)
-
 static uint64_t bit_of(const struct pd_name *names, const char *name)
 {
 	uint64_t value = 0;
@@ -105,7 +103,7 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	}
 	h = calloc(1, sizeof(*h));
 	if (h) {
-		h->memory_limit = o.memory_limit ? o.memory_limit : DEFAULT_MEMORY;
+		h->memory_limit = o.memory_limit ? o.memory_limit : PD_MEMORY_LIMIT;
 		h->budget.limit = h->memory_limit;
 		h->plans = pd_history_plans_new();
 		h->seed = pd_hash_seed(h);

@@ -10,8 +10,6 @@
 #include "layout/container.h"
 #include "layout/names_tables.h"
 
-#define DEFAULT_MEMORY (256ull << 20)
-
 struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 				  const struct pd_encoder_options *o, struct pd_error *e)
 {
@@ -33,7 +31,7 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 	}
 	enc->v = values;
 	enc->options = options;
-	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : DEFAULT_MEMORY;
+	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : PD_MEMORY_LIMIT;
 	enc->scratch.budget = enc->event_types.budget = &enc->budget;
 	enc->session.budget = &enc->budget;
 	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8,

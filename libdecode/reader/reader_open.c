@@ -13,8 +13,6 @@
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
-#define DEFAULT_MEMORY (256ull << 20)
-
 const char *pd_version(void)
 {
 	return PD_VERSION;
@@ -41,7 +39,7 @@ struct pd_reader *pd_reader_create(const struct pd_reader_options *o, struct pd_
 	if (!r)
 		return NULL;
 	r->options = options;
-	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : DEFAULT_MEMORY;
+	r->budget.limit = r->options.memory_limit ? r->options.memory_limit : PD_MEMORY_LIMIT;
 	r->budget.max_expanded = r->options.max_expanded;
 	r->budget.max_ratio = r->options.max_ratio;
 	r->record.session = &r->session;

@@ -7,7 +7,6 @@
 
 #include "base/argument.h"
 
-#define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_CAPACITY 64
 
 struct pd_tree *pd_tree_new(const struct pd_tree_options *o)
@@ -20,7 +19,7 @@ struct pd_tree *pd_tree_new(const struct pd_tree_options *o)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	t->budget.limit = options.memory_limit ? options.memory_limit : DEFAULT_MEMORY;
+	t->budget.limit = options.memory_limit ? options.memory_limit : PD_MEMORY_LIMIT;
 	t->texts.budget = &t->budget;
 	return t;
 }

@@ -6,8 +6,6 @@
 #include "pd/tree.h"
 #include "profile/firsts.h"
 
-#define MEMORY_LIMIT (256ull << 20)
-
 /* Returns NULL, or why the options can't be used. */
 static const char *take_options(struct pp_options *mine, const struct pp_options *o)
 {
@@ -35,7 +33,7 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 		return NULL;
 	}
 	p->options = options;
-	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : MEMORY_LIMIT;
+	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : PD_MEMORY_LIMIT;
 	if (p->options.keep != PP_KEEP_SUMS) {
 		p->tracks.memory.limit = p->memory.limit / 4;
 		p->memory.limit -= p->tracks.memory.limit;

@@ -89,7 +89,8 @@ int json_of(const char *path)
 	pd_output out = { append, &size };
 	pd_reader *reader =
 		pd_reader_open_path(path, PD_READER_OPTIONS(.stop_at = PD_FATAL), &error);
-	pd_history *history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = 1u << 20), &error);
+	pd_history *history =
+		pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = PD_MEMORY_LIMIT), &error);
 	pd_filter *filter = pd_filter_new(PD_FILTER_OPTIONS(.time = nullptr));
 	const pd_namer namer = *PD_NAMER(.ctx = nullptr);
 	pd_sink *sink = pd_sink_new_json(

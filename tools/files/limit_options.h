@@ -5,8 +5,6 @@
 #include "files/max_output.h"
 #include "sandbox/sandbox.h"
 
-#define LIMIT_MEMORY (256ull << 20)	/* of --memory, if it is not given */
-
 /* Texts of --memory. */
 #define LIMIT_INPUT \
 	"keep at most SIZE of the input in memory, such as 1G (default and 0: 256M)"

@@ -19,7 +19,6 @@
 #include "sandbox/sandbox.h"
 #include "files/source.h"
 
-#define DEFAULT_MEMORY (256ull << 20)
 #define DEFAULT_LEVEL "1"
 
 struct settings {
@@ -471,7 +470,7 @@ static bool is_output_valid(enum cli_exit status)
 static enum cli_exit encode_input(void *ctx)
 {
 	const struct work *w = ctx;
-	const size_t memory = w->s->memory ? w->s->memory : DEFAULT_MEMORY;
+	const size_t memory = w->s->memory ? w->s->memory : PD_MEMORY_LIMIT;
 	const struct pd_encoder_options o = {
 		.size = sizeof(o), .byte_order = w->s->byte_order, .mode = w->s->mode,
 		.compress = w->s->level, .memory_limit = memory,

@@ -9,7 +9,7 @@
 #include "pquery/pquery_run.h"
 #include "sandbox/sandbox.h"
 
-enum { ERRORS_SHOWN = 5, DEFAULT_MEMORY = 256 << 20 };
+enum { ERRORS_SHOWN = 5 };
 
 /* Opens the database, before the sandbox closes the files that it looks for. */
 static enum cli_exit open_database(struct run *run)
@@ -18,7 +18,7 @@ static enum cli_exit open_database(struct run *run)
 
 	tzset();
 	sqlite3_hard_heap_limit64((sqlite3_int64)(run->s->memory ? run->s->memory :
-						  DEFAULT_MEMORY));
+						  PD_MEMORY_LIMIT));
 	/* A database that is attached gets the same flags. */
 	if (sqlite3_open_v2(":memory:", &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI,
 			    NULL) != SQLITE_OK ||

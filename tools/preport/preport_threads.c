@@ -59,7 +59,7 @@ static bool start_part(const struct parts *parts, struct part *part, size_t entr
 	struct pp_options o = parts->profile;
 	struct pd_error e;
 
-	o.memory_limit = (o.memory_limit ? o.memory_limit : LIMIT_MEMORY) / others;
+	o.memory_limit = (o.memory_limit ? o.memory_limit : PD_MEMORY_LIMIT) / others;
 	o.on_progress = NULL;	/* the first part's stands for all */
 	part->reader = open_reader(parts, part);
 	if (!part->reader || pd_reader_start(part->reader, parts->index, entry, &e))

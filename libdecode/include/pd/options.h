@@ -8,6 +8,9 @@
 #ifndef PD_OPTIONS_H
 #define PD_OPTIONS_H
 
+/* The memory_limit of all options in which it is 0, bytes. */
+#define PD_MEMORY_LIMIT (256ull << 20)
+
 #ifndef __cplusplus
 
 #define PD_OPTIONS_OF(type, ...) (&(struct type){ .size = sizeof(struct type), __VA_ARGS__ })
