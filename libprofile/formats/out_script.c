@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "formats/script_access.h"
 #include "formats/script_frames.h"
 #include "formats/script_head.h"
 #include "formats/script_starts.h"
@@ -20,9 +21,11 @@ struct pp_texts {
 	struct pp_script o;
 	uint32_t fields;	/* of the sample's event */
 	struct pd_tree *tree;	/* of a tracepoint's sample; NULL: none yet */
-	struct pp_frame_lines frames[2];	/* tracepoints may have other fields */
-	bool is_trace;
+	/* Tracepoints may have other fields, and accesses more after the place. */
+	struct pp_frame_lines frames[3];
+	bool is_trace, has_access;
 	struct pp_line_starts starts;
+	size_t widest_source;	/* see script_access.h */
 	struct pp_trace_format {
 		struct pp_print_format *format;	/* NULL: not known */
 		bool is_read;
@@ -190,26 +193,40 @@ static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample
 	return code;
 }
 
-static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample,
-			      const struct pp_stack *stack, enum pp_sample_shape shape)
+static enum pd_code put_place(struct pp_texts *t, const struct pd_fields *sample,
+			      const struct pp_stack *stack)
+{
+	struct pp_frame_lines *lines = &t->frames[t->has_access ? 2 : t->is_trace];
+
+	return pp_put_frame(lines, &t->out, pp_stack_frame(t->out.p, sample, stack, stack->items),
+			    ' ', shown_address(t, stack->items));
+}
+
+/* Writes the end of the line or lines of a place. */
+static void put_end(struct pp_texts *t, struct pd_reader *r, const struct pd_fields *sample)
+{
+	if (t->has_access)
+		pp_put_pages(&t->out, pd_reader_record(r, sample));
+	pp_put_text(&t->out, "\n");
+}
+
+static enum pd_code put_stack(struct pp_texts *t, struct pd_reader *r,
+			      const struct pd_fields *sample, const struct pp_stack *stack,
+			      enum pp_sample_shape shape)
 {
 	enum pd_code code;
 
-	if (shape == PP_IN_ONE_LINE && stack->nr) {
-		const uint32_t frame = pp_stack_frame(t->out.p, sample, stack, stack->items);
-
-		return pp_put_frame(&t->frames[t->is_trace], &t->out, frame, ' ',
-				    shown_address(t, stack->items));
-	}
 	if (shape == PP_IN_ONE_LINE) {
-		pp_put_text(&t->out, "\n");
-		return PD_OK;
+		code = stack->nr ? put_place(t, sample, stack) : PD_OK;
+		if (t->has_access || !stack->nr)
+			put_end(t, r, sample);
+		return code;
 	}
 	pp_put_text(&t->out, "\n");
 	code = put_chain(t, sample, stack);
 	if (stack->is_cut && t->o.cut == PP_CUT_SHOWN)
 		pp_put_text(&t->out, "\t               0 [cut stack] ([unknown])\n");
-	pp_put_text(&t->out, "\n");
+	put_end(t, r, sample);
 	return code;
 }
 
@@ -231,6 +248,9 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 
 	t->is_trace = event->weigher.is_tracepoint;
 	t->fields = t->is_trace ? t->o.trace_fields : t->o.fields;
+	/* programs that read stacks would not find the event's name before it */
+	t->has_access = event->weigher.has_accesses && t->fields & PP_FIELD_ACCESS &&
+			t->o.layout != PP_LAYOUT_STACKS;
 	if (has_stack && t->fields & PP_FIELD_IP)
 		shape = PP_WITH_LINES_BELOW;
 	if (stack->recent && !stack->recent->is_known)
@@ -239,15 +259,17 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 				  sample, &stack->task, event, weight, t->fields, shape });
 	if (t->is_trace && t->fields & PP_FIELD_TRACE)
 		code = put_trace(t, pd_reader_record(r, sample), sample, &stack->at);
+	if (t->has_access)
+		pp_put_access(&t->out, pd_reader_record(r, sample), t->o.like, &t->widest_source);
 	if (code != PD_OK)
 		return code;
 	/* perf shows where a tracepoint is only if that was recorded or asked for */
 	if (shape == PP_IN_ONE_LINE &&
 	    (!(t->fields & PP_FIELD_IP) || (t->is_trace && !(t->fields & PP_FIELD_LONE_IP)))) {
-		pp_put_text(&t->out, "\n");
+		put_end(t, r, sample);
 		return PD_OK;
 	}
-	return put_stack(t, sample, stack, shape);
+	return put_stack(t, r, sample, stack, shape);
 }
 
 static bool is_script(const struct pp_script *o)
@@ -276,6 +298,8 @@ int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script 
 		ret = pp_put_script_head(&t.out, r);
 	t.frames[0].fields = t.o.fields;
 	t.frames[1].fields = t.o.trace_fields;
+	t.frames[2].fields = t.o.fields;
+	t.frames[2].are_open = true;
 	t.starts.like = t.o.like;
 	t.starts.times = t.o.times;
 	p->each = &each;
@@ -287,7 +311,7 @@ int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script 
 	pp_flush(&t.out);
 	pd_tree_free(t.tree);
 	free_formats(&t, &p->memory);
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < 3; i++)
 		pp_frame_lines_free(&t.frames[i], &p->memory);
 	return t.out.error ? t.out.error : ret;
 }

@@ -56,11 +56,11 @@ static void begin_line(struct text *l)
 	add_bytes(l, " ", 1);
 }
 
-static void end_line(struct text *l)
+static void end_line(struct text *l, bool is_open)
 {
 	if (l->size == l->start + 1)
 		l->size = l->start;
-	add_bytes(l, "\n", 1);
+	add_bytes(l, "\n", !is_open);
 	if (!l->first)
 		l->first = l->size;
 }
@@ -85,9 +85,10 @@ static void add_image(struct text *l, const struct pp_profile *p, uint32_t field
 }
 
 /* A line for each function that is inlined there, then the one that they are in. */
-static void make_text(struct text *l, const struct pp_profile *p, uint32_t fields,
+static void make_text(struct text *l, const struct pp_profile *p, const struct pp_frame_lines *all,
 		      const struct pp_frame *f)
 {
+	const uint32_t fields = all->fields;
 	const struct pd_namer *namer = p->options.namer;
 	struct pd_frame_names names = { .why = f->at.why };
 	char offset[32];
@@ -104,14 +105,14 @@ static void make_text(struct text *l, const struct pp_profile *p, uint32_t field
 		add_part(l, symbol && fields & PP_FIELD_OFFSET ? offset : "");
 		if (is_inlined) {
 			add_part(l, " (inlined)");
-			end_line(l);
+			end_line(l, false);
 			begin_line(l);
 		}
 	}
 	if (!names.nr_functions && fields & PP_FIELD_SYMBOL)
 		add_part(l, "[unknown]");
 	add_image(l, p, fields, f);
-	end_line(l);
+	end_line(l, all->are_open);
 }
 
 /* Returns 0, or -1 without memory. */
@@ -122,7 +123,7 @@ static int make_lines(struct pp_frame_lines *all, struct pp_profile *p, const st
 			  .capacity = all->text_capacity };
 	uint32_t string;
 
-	make_text(&l, p, all->fields, f);
+	make_text(&l, p, all, f);
 	all->text = l.bytes;
 	all->text_capacity = l.capacity;
 	if (l.is_cut || l.size > UINT32_MAX)

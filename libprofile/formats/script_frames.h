@@ -4,9 +4,11 @@
 
 #include "encoding/out.h"
 
-/* The lines of each frame, made once. Must be zero-initialized, but for `fields`. */
+/* The lines of each frame, made once. Must be zero-initialized, but for the first two
+ * members. */
 struct pp_frame_lines {
 	uint32_t fields;	/* of enum pp_field: what lines have */
+	bool are_open;		/* the last line of each frame goes on: it has no newline */
 	struct pp_lines {
 		size_t start;	/* in the profile's strings, without addresses */
 		uint32_t size;	/* of all; 0: not made yet */

@@ -16,6 +16,10 @@ enum {
 	FLAG_INHERIT = 1 << 1,
 };
 
+#define FACTS_OF_ACCESSES (PD_SAMPLE_ADDR | PD_SAMPLE_DATA_SRC | PD_SAMPLE_WEIGHT | \
+			   PD_SAMPLE_WEIGHT_STRUCT | PD_SAMPLE_PHYS_ADDR | \
+			   PD_SAMPLE_DATA_PAGE_SIZE | PD_SAMPLE_CODE_PAGE_SIZE)
+
 struct facts {
 	uint64_t type, config, period, frequency, max_stack, flags, copied_bytes;
 	unsigned int depth;	/* of objects: the attribute's own fields are in one or none */
@@ -75,6 +79,7 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	w->is_read = sample_type & PD_SAMPLE_READ;
 	w->copies_stacks = sample_type & PD_SAMPLE_REGS_USER;
 	w->has_call_stacks = pd_attr_has_call_stacks(a);
+	w->has_accesses = facts.type == PD_TYPE_RAW && sample_type & FACTS_OF_ACCESSES;
 	w->is_inherited = facts.flags & FLAG_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->copied_bytes = (uint32_t)facts.copied_bytes;

@@ -405,6 +405,8 @@ enum pp_field {
 	PP_FIELD_OFFSET = 1 << 10,	/* of the symbol */
 	PP_FIELD_IMAGE = 1 << 11,
 	PP_FIELD_LONE_IP = 1 << 12,	/* PP_FIELD_IP of tracepoints without a call chain, too */
+	PP_FIELD_ACCESS = 1 << 13,	/* of events by a number of the CPU: addr, data_src, weight,
+					 * ins_lat, retire_lat, phys_addr and the sizes of pages */
 };
 
 enum {
@@ -412,7 +414,8 @@ enum {
 	PP_FIELDS_OF_TRACEPOINTS = PP_FIELD_COMM | PP_FIELD_TID | PP_FIELD_CPU | PP_FIELD_TIME |
 		PP_FIELD_EVENT | PP_FIELD_TRACE | PP_FIELD_IP | PP_FIELD_SYMBOL |
 		PP_FIELD_OFFSET | PP_FIELD_IMAGE,
-	PP_FIELDS = (PP_FIELDS_OF_TRACEPOINTS & ~PP_FIELD_TRACE) | PP_FIELD_PERIOD,
+	PP_FIELDS = (PP_FIELDS_OF_TRACEPOINTS & ~PP_FIELD_TRACE) | PP_FIELD_PERIOD |
+		PP_FIELD_ACCESS,
 };
 
 enum pp_times { PP_TIMES_US, PP_TIMES_NS };
