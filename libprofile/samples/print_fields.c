@@ -391,23 +391,84 @@ static bool put_function(struct printer *p, const struct pp_conversion *c, uint6
 	       put_text(p, text, c->letter == 'S' ? strlen(text) : 0);
 }
 
-/* %pI4 and %pI6c: the address in a field. */
-static bool put_network_address(struct printer *p, const struct pp_conversion *c,
-				const struct box *box)
+/* Gets the bytes of a field from `from` on. Returns false if it has fewer. */
+static bool get_bytes(struct printer *p, const struct pd_item *field, uint64_t from, uint8_t *bytes,
+		      size_t size)
 {
-	const struct pd_item *field = field_of(p, c->from);
-	const size_t size = c->letter == '4' ? 4 : 16;
-	uint8_t address[16];
-	char text[INET6_ADDRSTRLEN];
 	uint64_t byte;
 
 	for (size_t i = 0; i < size; i++) {
-		if (!field || !byte_of(p, field, i, &byte))
+		if (!field || !byte_of(p, field, from + i, &byte))
 			return false;
-		address[i] = (uint8_t)byte;
+		bytes[i] = (uint8_t)byte;
 	}
-	return inet_ntop(c->letter == '4' ? AF_INET : AF_INET6, address, text, sizeof(text)) &&
+	return true;
+}
+
+static bool put_network_address(struct printer *p, const struct pd_item *field, uint64_t from,
+				int family, const struct box *box)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t address[16];
+
+	return get_bytes(p, field, from, address, family == AF_INET ? 4 : 16) &&
+	       inet_ntop(family, address, text, sizeof(text)) &&
 	       put_in_box(p, text, strlen(text), box);
+}
+
+/* %pISpc: a struct sockaddr_in or sockaddr_in6. The family is in the file's byte order, and below
+ * 256. */
+static bool put_socket_address(struct printer *p, const struct pd_item *field)
+{
+	char text[16];
+	uint8_t head[4];
+	bool is_v6;
+
+	if (!get_bytes(p, field, 0, head, sizeof(head)))
+		return false;
+	is_v6 = (head[0] | head[1]) == AF_INET6;
+	if (!is_v6 && (head[0] | head[1]) != AF_INET)
+		return true;
+	snprintf(text, sizeof(text), is_v6 ? "]:%d" : ":%d", head[2] << 8 | head[3]);
+	return put_text(p, "[", is_v6) &&
+	       put_network_address(p, field, is_v6 ? 8 : 4, is_v6 ? AF_INET6 : AF_INET, &unboxed) &&
+	       put_text(p, text, strlen(text));
+}
+
+/* %pM and %pU: bytes in hex, with `separator` where `before` has a bit. */
+static bool put_hex_bytes(struct printer *p, const struct pd_item *field, size_t size,
+			  char separator, uint32_t before)
+{
+	uint8_t bytes[16];
+	char text[4];
+
+	if (!get_bytes(p, field, 0, bytes, size))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		snprintf(text, sizeof(text), "%c%02x", separator, bytes[i]);
+		if (!put_text(p, text + !(before >> i & 1), 2 + (before >> i & 1)))
+			return false;
+	}
+	return true;
+}
+
+/* %p with letters: bytes of a field. */
+static bool put_pointed(struct printer *p, const struct pp_conversion *c, const struct box *box)
+{
+	const struct pd_item *field = field_of(p, c->from);
+
+	switch (c->letter) {
+	case '4':
+	case '6':
+		return put_network_address(p, field, 0, c->letter == '4' ? AF_INET : AF_INET6,
+					   box);
+	case 'I':
+		return put_socket_address(p, field);
+	case 'M':
+		return put_hex_bytes(p, field, 6, ':', 0x3e);
+	default:
+		return put_hex_bytes(p, field, 16, '-', 0x550);
+	}
 }
 
 /* Writes the sign or prefix of a number, and its value without sign. Returns the size. */
@@ -496,8 +557,8 @@ static bool put_conversion(struct printer *p, const struct pp_conversion *c)
 		return false;
 	if (c->letter == 's')
 		return put_string(p, c->from, &box);
-	if (c->letter == '4' || c->letter == '6')
-		return put_network_address(p, c, &box);
+	if (strchr("46IMU", c->letter))
+		return put_pointed(p, c, &box);
 	if (!evaluate(p, c->from, &n))
 		return false;
 	if (c->letter == 'c')

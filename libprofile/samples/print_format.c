@@ -61,7 +61,8 @@ static bool read_letter(const char **at, struct pp_conversion *c)
 		const char *letters;
 		char letter;
 	} kinds[] = { { "s", 'F' }, { "f", 'F' }, { "S", 'S' }, { "F", 'S' }, { "x", 'p' },
-		      { "K", 'p' }, { "I4", '4' }, { "I6c", '6' } };
+		      { "K", 'p' }, { "I4", '4' }, { "I6c", '6' }, { "ISpc", 'I' },
+		      { "U", 'U' }, { "M", 'M' } };
 
 	c->letter = *(*at)++;
 	if (!c->letter || !strchr("diuoxXcsp", c->letter))

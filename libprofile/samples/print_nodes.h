@@ -41,8 +41,8 @@ struct pp_node {
 /* A conversion of the format string, and the text before it. */
 struct pp_conversion {
 	uint32_t text, size;
-	char letter;		/* as in printf(); %pS: 'S', %ps: 'F', %pI4: '4', %pI6c: '6'; 0:
-				 * the end */
+	char letter;		/* as in printf(); %pS: 'S', %ps: 'F', %pI4: '4', %pI6c: '6',
+				 * %pISpc: 'I', %pM: 'M', %pU: 'U'; 0: the end */
 	bool is_left, has_zeros, has_plus, has_blank, has_prefix;
 	uint8_t bits;		/* of its number */
 	int width, precision;	/* -1: none */

@@ -17,26 +17,38 @@ from profiles import preport
 FIELDS = [("int n", 8, 4, 1), ("u64 mask", 16, 8, 0), ("char name[8]", 24, 8, 0),
           ("void * at", 32, 8, 0), ("u8 mac[4]", 40, 4, 0), ("s16 many[2]", 44, 4, 1),
           ("__data_loc char[] path", 48, 4, 0), ("u8 v6[16]", 52, 16, 0)]
+SOCKETS = [("u8 v4[16]", 8, 16, 0), ("u8 v6[28]", 24, 28, 0), ("u8 none[4]", 52, 4, 0),
+           ("u8 id[16]", 56, 16, 0), ("u8 short_v4[6]", 72, 6, 0), ("u8 mac[6]", 78, 6, 0)]
+SOCKETS_BODY = (struct.pack("<H", 2) + struct.pack(">H", 8080) + bytes([192, 168, 0, 1]) +
+                bytes(8) + struct.pack("<H", 10) + struct.pack(">HI", 443, 0) + b"\x20\x01" +
+                bytes(13) + b"\x01" + bytes(4) + bytes(4) + bytes(range(0xf0, 0x100)) +
+                struct.pack("<H", 2) + bytes(4) + bytes(range(0xa0, 0xa6)))
 BODY = (struct.pack("<iIQ8sQ4B2h", -5, 0, 6, b"ab", 0xabc, 192, 168, 0, 1, -1, 2) +
         struct.pack("<I", 5 << 16 | 68) + b"\x20\x01" + bytes(13) + b"\x01" + b"/tmp\0")
 NAMED = ("n=-5 mask=6 name=ab at=0xabc mac=192,168,0,1, many=-1,2, path=/tmp "
          "v6=32,1,0,0,0,0,0,0,0,0,0,0,0,0,0,1,")
 
 
-def printed(tmp_path, *formats):
-    """The lines that preport prints, one for a sample of each print format."""
+def recorded(tmp_path, *formats, fields=FIELDS, body=BODY):
+    """A recording with a sample of each print format."""
     events = [attr("IP|TID|TIME|RAW|IDENTIFIER", type=2, config=300 + i, sample_period=1)
               for i in range(len(formats))]
     records = [sample(event, misc=USER, pid=10, tid=10, time=10**9 + i, ip=0x1010,
-                      identifier=1 + i, raw=common(300 + i, 10) + BODY)
+                      identifier=1 + i, raw=common(300 + i, 10) + body)
                for i, event in enumerate(events)]
     path = tmp_path / "perf.data"
     path.write_bytes(File(
         attrs=[(event, [1 + i]) for i, event in enumerate(events)], records=records, features={
-            1: tracing_data({"sys": [Format(f"e{i}", 300 + i, FIELDS, print_fmt=text)
+            1: tracing_data({"sys": [Format(f"e{i}", 300 + i, fields, print_fmt=text)
                                      for i, text in enumerate(formats)]}),
             12: f.event_desc([(event, f"sys:e{i}", [1 + i])
                               for i, event in enumerate(events)], 136)}).build())
+    return path
+
+
+def printed(tmp_path, *formats, **of):
+    """The lines that preport prints, one for a sample of each print format."""
+    path = recorded(tmp_path, *formats, **of)
     out = preport("-f", "script", "-F", "trace", path).decode("utf-8", "replace")
     return [line.strip(" ") for line in out.splitlines()]
 
@@ -80,6 +92,28 @@ KNOWN = [
 def test_print_formats_are_followed(tmp_path):
     got = printed(tmp_path, *(text for text, _ in KNOWN))
     assert got == [want for _, want in KNOWN]
+
+
+ADDRESSES = [
+    ('"%pISpc %pISpc", REC->v4, REC->v6', "192.168.0.1:8080 [2001::1]:443"),
+    ('"<%pISpc>", REC->none', "<>"),
+    ('"%pU %pM", REC->id, REC->mac', "f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff a0:a1:a2:a3:a4:a5"),
+]
+
+
+@pytest.mark.sanitize
+def test_addresses_of_sockets_and_ids(tmp_path):
+    of = {"fields": SOCKETS, "body": SOCKETS_BODY}
+    formats = [text for text, _ in ADDRESSES]
+    assert printed(tmp_path, *formats, **of) == [want for _, want in ADDRESSES]
+    short, = printed(tmp_path, '"%pISpc", REC->short_v4', **of)
+    assert short.startswith("v4=2,0,31,144,192,168,0,1,")
+    if not shutil.which("perf"):
+        return
+    perf = subprocess.run(["perf", "script", "-F", "trace", "-i",
+                           recorded(tmp_path, *formats, **of)], text=True, capture_output=True,
+                          timeout=TIMEOUT).stdout
+    assert [line.strip() for line in perf.splitlines()] == [want for _, want in ADDRESSES]
 
 
 UNKNOWN = [
