@@ -115,9 +115,10 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
+	ids.unread = !pd_claim_section(c, &c->ids_size, &ids);
 	if (pd_add_section(s, c, ids))
 		return no_memory(e);
-	if (!pd_claim_section(c, &c->ids_size, &ids)) {
+	if (ids.unread) {
 		pd_report_damage(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
 		return 0;
 	}
@@ -127,6 +128,7 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 			return -1;
 		r->error(r->ctx, e);	/* its size exceeds the memory limit; the records do not
 					 * need it */
+		c->sections[c->info.nr_sections - 1].unread = true;
 		return 0;
 	}
 	if (pd_note_range(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {

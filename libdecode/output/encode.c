@@ -32,7 +32,7 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 	enc->v = values;
 	enc->options = options;
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : PD_MEMORY_LIMIT;
-	enc->scratch.budget = enc->event_types.budget = &enc->budget;
+	enc->scratch.budget = enc->event_types.budget = enc->outside_ids.budget = &enc->budget;
 	enc->session.budget = &enc->budget;
 	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8,
 		.header_size = PD_FILE_HEADER_SIZE,
@@ -62,6 +62,7 @@ void pd_encoder_free(struct pd_encoder *enc)
 	pd_map_free(&enc->stated.ids);
 	pd_buf_free(&enc->scratch);
 	pd_buf_free(&enc->event_types);
+	pd_buf_free(&enc->outside_ids);
 	pd_encode_compress_free(enc);
 	pd_out_free(&enc->out);
 	pd_session_free(&enc->session);
@@ -173,7 +174,6 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 	static const char *const also[] = { "kind", "index", "name", "ids", "restored", "trailing",
 		NULL };
 	struct pd_pack how = { .values = enc->v, .size = PD_SIZE_OPEN, .also = also };
-	pd_node ids = enc->v->member(attr, "ids");
 	struct pd_pack_error p;
 	struct pd_attr *a;
 	char name[256];
@@ -191,16 +191,8 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 	a = pd_session_add_attr(&enc->session, pd_buf_bytes(&enc->scratch));
 	if (!a)
 		return pd_encode_no_memory(e);
-	if (ids && enc->v->type(ids) != PD_NODE_ARRAY)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "expected an array");
-	for (size_t i = 0; ids && i < enc->v->length(ids); i++) {
-		uint64_t id = 0;
-		pd_node n = enc->v->item(ids, i, &id);
-
-		if ((n && pd_node_number(enc->v, n, NULL, &id)) ||
-		    pd_session_add_id(&enc->session, a, id) < 0)
-			return pd_encode_fail(e, PD_E_ARGUMENT, "ids", "expected an integer");
-	}
+	if (pd_encode_ids(enc, enc->v->member(attr, "ids"), a, e))
+		return -1;
 	if (enc->v->member(attr, "name") &&
 	    enc->v->type(enc->v->member(attr, "name")) != PD_NODE_TEXT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "name", "expected a string");

@@ -1,6 +1,6 @@
 /* encode.h - the encoder's state and what its files share: encode.c encodes the parts,
- * encode_stated.c reads `file`, encode_file.c writes the layout of a file, encode_pipe.c that of a
- * pipe.
+ * encode_stated.c reads `file`, encode_ids.c the ids of events, encode_file.c writes the layout of
+ * a file, encode_pipe.c that of a pipe.
  */
 #ifndef PD_OUTPUT_ENCODE_H
 #define PD_OUTPUT_ENCODE_H
@@ -71,6 +71,8 @@ struct pd_encoder {
 	struct pd_buf scratch;
 	const struct pd_record_desc *last_desc;
 	struct pd_encode_events events;
+	struct pd_buf outside_ids;	/* uint64_t: ids that are not in their stated section */
+	bool lacks_ids;			/* an event has fewer ids than its stated section */
 	uint64_t data_offset;
 	bool offset_invalid;		/* data_offset exceeds the size of any file */
 	struct pd_composed_feature features[PD_FEATURE_BITS];
@@ -115,6 +117,12 @@ int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct 
 /* Returns the data.N of the directory that n names, created at its first use, or NULL and *e. */
 struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const char *path,
 				     struct pd_encode_error *e);
+
+/* Adds the ids of an attribute's JSON to its event. Returns 0, or -1 and *e. */
+int pd_encode_ids(struct pd_encoder *enc, pd_node ids, struct pd_attr *a,
+		  struct pd_encode_error *e);
+/* Returns whether the ids are those of the stated sections, or in EVENT_DESC. */
+bool pd_encode_ids_fit(struct pd_encoder *enc);
 
 /* Compresses a record; flushes the stream of one file, or of all (NULL); updates the COMPRESSED
  * feature at the end of a file. Each returns 0, or -1 and *e. */

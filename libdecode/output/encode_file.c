@@ -102,7 +102,7 @@ static bool attrs_fit(const struct pd_encoder *enc, const struct pd_section *att
 }
 
 /* Returns whether all packed parts have the sizes that the JSON states. */
-static bool fits_stated_layout(const struct pd_encoder *enc)
+static bool fits_stated_layout(struct pd_encoder *enc)
 {
 	const struct pd_section *data = stated_section(enc, "data");
 	const struct pd_section *attrs = stated_section(enc, "attrs");
@@ -110,7 +110,7 @@ static bool fits_stated_layout(const struct pd_encoder *enc)
 	uint64_t written = enc->out.offset - enc->data_offset;
 
 	if (enc->converts || !enc->stated.has_sections || !data || !attrs ||
-	    !attrs_fit(enc, attrs, end))
+	    !attrs_fit(enc, attrs, end) || !pd_encode_ids_fit(enc))
 		return false;
 	if (written != data->size && !(written < data->size && enc->data_offset + written == end))
 		return enc->data_offset > end && !written;

@@ -77,7 +77,8 @@ static void describe_sections(struct pd_buf *b)
 				"'own_feature_table']},"
 			"{'$ref':'#/$defs/feature'}]},"
 		"'attr_index':{'description':'event of the ids','type':'integer'," PD_RANGE_U32 "},"
-		"'unread':{'description':'1: its stated size exceeds the file','const':1},"
+		"'unread':{'description':'1: its stated size exceeds the file or the memory "
+			"limit','const':1},"
 		"'offset':{" NUMBER_64 "},'size':{" NUMBER_64 "}}}}");
 }
 

@@ -218,6 +218,28 @@ def test_events_added(events):
         [(record["type"], record.get("ip")) for record in records] != []
 
 
+@pytest.mark.parametrize("ids", [[42, 777], [777], []], ids=["added", "replaced", "removed"])
+@pytest.mark.parametrize("name", ["file.le", "feature-event-desc.le"])
+def test_ids_changed(ids, name):
+    doc = document(CATALOG[name])
+    assert doc["attrs"][0]["ids"] == [42]
+    doc["attrs"][0]["ids"] = ids
+    after = document(pencode(doc))
+    known = [] if name == "file.le" or 42 in ids else [42]  # by EVENT_DESC
+    assert after["attrs"][0]["ids"] == ids + known
+    assert features_of(after) == features_of(doc)
+    assert not [error for error in after["errors"] if error["code"] != "MISMATCH"]
+
+
+def test_ids_that_only_event_desc_has():
+    """They are in no section; without EVENT_DESC they need one."""
+    doc = document(CATALOG["feature-event-desc-other-attr-size.le"])
+    assert doc["attrs"][0]["ids"] == [42, 1]
+    assert pencode(doc) == CATALOG["feature-event-desc-other-attr-size.le"]
+    del doc["features"]["EVENT_DESC"]
+    assert document(pencode(doc))["attrs"][0]["ids"] == [42, 1]
+
+
 def test_sample_made_longer():
     doc = document(CATALOG["sample-callchain.le"])
     sample = next(record for record in doc["records"] if record["type"] == "SAMPLE")

@@ -134,8 +134,8 @@ struct pd_section {
 	uint32_t feature;	/* bit of the feature; 0: none */
 	uint32_t attr_index;	/* of "ids" */
 	uint64_t offset, size;
-	bool unread;		/* a feature whose stated size does not fit into the file with
-				 * others */
+	bool unread;		/* a feature, or ids, whose stated size does not fit into the file
+				 * with others, or ids that exceed the memory limit */
 };
 
 struct pd_file_info {
