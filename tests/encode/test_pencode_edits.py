@@ -389,6 +389,9 @@ WRONG = [
     (("features", "BUILD_ID"), [{"pid": 1, "build_id": "00" * 21}],
      r"features\.BUILD_ID\[0\]\.build_id", "longer"),
     (("features",), [], "features", "object"),
+    (("pdecode", "format"), 2, r"pdecode\.format", "only format 1"),
+    (("pdecode", "format"), "x", r"pdecode\.format", "only format 1"),
+    (("pdecode",), 1, "pdecode", "object"),
     (("file",), [], "file", "object"),
     (("file", "mode"), "fiel", r"file\.mode", "pipe"),
     (("file", "byte_order"), 1, r"file\.byte_order", "little"),
@@ -417,6 +420,14 @@ def test_wrong_value(path, value, named, words):
     said = refusal(json.dumps(doc, indent=1).encode())
     assert re.search(rf"^pencode: stdin:\d+: {named}: ", said), said
     assert words in said
+
+
+@pytest.mark.sanitize
+def test_lines_of_a_later_format():
+    lines = pdecode(CATALOG["file.le"], "-f", "jsonl")[1]
+    assert b'"format":1,' in lines
+    said = refusal(lines.replace(b'"format":1,', b'"format":2,'))
+    assert re.search(r"^pencode: stdin:1: pdecode\.format: only format 1", said), said
 
 
 @pytest.mark.sanitize

@@ -83,6 +83,11 @@ static bool is_encoded_key(const char *key)
 	       strcmp(key, "records") == 0;
 }
 
+static bool states_format(const char *key)
+{
+	return strcmp(key, "pdecode") == 0;
+}
+
 static bool member_is(struct json_object *o, const char *key, const char *text)
 {
 	struct json_object *member;
@@ -121,6 +126,30 @@ static int set_error(struct pd_error *e, const char *text)
 	return -1;
 }
 
+/* Checks the object that states the format: another one may give keys another meaning. */
+static int check_format(struct json_object *o, const char *path, struct pd_error *e)
+{
+	struct json_object *format;
+
+	if (!json_object_object_get_ex(o, "format", &format) ||
+	    json_object_get_int64(format) == 1)
+		return 0;
+	*e = (struct pd_error){ .code = PD_E_ARGUMENT, .field = path,
+		.text = "only format 1 is known" };
+	return -1;
+}
+
+/* Encodes the line with `file`, which also states the format. */
+static int encode_file_line(struct job *j, struct json_object *o, struct pd_error *e)
+{
+	struct json_object *format;
+
+	if (json_object_object_get_ex(o, "pdecode", &format) &&
+	    check_format(format, "pdecode.format", e))
+		return -1;
+	return pd_encoder_file(j->enc, o, e);
+}
+
 /* Encodes one part. Errors, the summary and unknown keys are ignored. */
 static int encode_part(struct job *j, const struct split_part *part, struct json_object *o,
 		       struct pd_error *e)
@@ -140,7 +169,7 @@ static int encode_part(struct job *j, const struct split_part *part, struct json
 	if (is_kind(o, "record"))
 		return pd_encoder_record(j->enc, o, e);
 	if (is_kind(o, "file"))
-		return pd_encoder_file(j->enc, o, e);
+		return encode_file_line(j, o, e);
 	if (is_kind(o, "attr"))
 		return pd_encoder_attr(j->enc, o, e);
 	if (is_kind(o, "feature"))
@@ -250,6 +279,18 @@ static enum cli_exit keep_early_part(struct job *j, const struct split_part *par
 	return CLI_OK;
 }
 
+/* Takes ownership of the object. */
+static enum cli_exit check_document_format(const struct job *j, const struct split_part *part,
+					   struct json_object *o)
+{
+	struct pd_error e;
+	const int err = check_format(o, "format", &e);
+
+	json_object_put(o);
+	return err ? report_error(j, part, &e) : CLI_OK;
+}
+
+/* Takes ownership of the object. */
 static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 				   struct json_object *o)
 {
@@ -257,6 +298,8 @@ static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 	enum cli_exit status;
 	struct pd_error e;
 
+	if (states_format(part->key))
+		return check_document_format(j, part, o);
 	if (*part->key && !j->has_file &&
 	    (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
 		return keep_early_part(j, part, o);
@@ -398,7 +441,7 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 	if (!tokener)
 		return CLI_OUTPUT;
 	while (status == CLI_OK && (ret = split_next(in, &part, &why)) > 0)
-		if (!*part.key || is_encoded_key(part.key))
+		if (!*part.key || is_encoded_key(part.key) || states_format(part.key))
 			status = parse_part(j, tokener, &part);
 	json_tokener_free(tokener);
 	if (status == CLI_OK && ret < 0) {
