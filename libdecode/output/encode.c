@@ -276,37 +276,71 @@ static const struct pd_record_desc *find_record_desc(struct pd_encoder *enc, con
 	return NULL;
 }
 
-/* Composes misc from cpumode and misc_flags unless it is given as a number. */
-static int encode_misc(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
-		       uint16_t *out, struct pd_encode_error *e)
+/* Returns the bits that pdecode shows as names: those of flags that are set completely. */
+static uint64_t named_bits(const struct pd_name *names, uint64_t misc)
 {
-	pd_node mode = enc->v->member(record, "cpumode"), flags = enc->v->member(record,
-										 "misc_flags");
-	uint64_t misc = 0, bit = 0;
+	uint64_t bits = 0;
 
-	*out = 0;
-	if (enc->v->member(record, "misc")) {
-		if (pd_encode_get_number(enc, record, "", "misc", &misc, e))
-			return -1;
-		*out = (uint16_t)misc;
-		return misc > UINT16_MAX ?
-			pd_encode_fail(e, PD_E_ARGUMENT, "misc", "expected at most 16 bits") : 0;
-	}
-	if (mode &&
-	    (pd_node_number(enc->v, mode, pd_names_cpumode, &misc) || misc > PD_MISC_CPUMODE))
+	for (; names && names->name; names++)
+		if ((misc & names->value) == names->value)
+			bits |= names->value;
+	return bits;
+}
+
+/* Sets *mode to the number of `cpumode`, if given. Returns 0, or -1 and *e. */
+static int read_cpumode(const struct pd_encoder *enc, pd_node cpumode, uint64_t *mode,
+			struct pd_encode_error *e)
+{
+	if (cpumode &&
+	    (pd_node_number(enc->v, cpumode, pd_names_cpumode, mode) || *mode > PD_MISC_CPUMODE))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode",
 				      "expected the name of a mode: \"USER\", \"KERNEL\", ...");
+	return 0;
+}
+
+/* Sets *bits to those of `misc_flags`, if given. Returns 0, or -1 and *e. */
+static int read_misc_flags(const struct pd_encoder *enc, pd_node flags,
+			   const struct pd_record_desc *d, uint64_t *bits,
+			   struct pd_encode_error *e)
+{
 	if (flags && enc->v->type(flags) != PD_NODE_ARRAY)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", "expected an array");
 	for (size_t i = 0; flags && i < enc->v->length(flags); i++) {
+		uint64_t bit = 0;
 		pd_node n = enc->v->item(flags, i, &bit);
 
 		if (n && pd_node_number(enc->v, n, d ? d->misc : NULL, &bit))
 			return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags",
 					      "expected names of flags of this record type");
-		misc |= bit;
+		*bits |= bit;
 	}
+	return 0;
+}
+
+/* Composes misc from cpumode and misc_flags, or takes its number, which they must not
+ * contradict. */
+static int encode_misc(const struct pd_encoder *enc, pd_node record, const struct pd_record_desc *d,
+		       uint16_t *out, struct pd_encode_error *e)
+{
+	static const char contradiction[] = "contradicts misc: change both, or omit misc";
+	pd_node cpumode = enc->v->member(record, "cpumode");
+	pd_node flags = enc->v->member(record, "misc_flags");
+	uint64_t misc = 0, mode = 0, bits = 0;
+
+	if (read_cpumode(enc, cpumode, &mode, e) || read_misc_flags(enc, flags, d, &bits, e))
+		return -1;
+	*out = (uint16_t)(mode | bits);
+	if (!enc->v->member(record, "misc"))
+		return 0;
+	if (pd_encode_get_number(enc, record, "", "misc", &misc, e))
+		return -1;
+	if (misc > UINT16_MAX)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "misc", "expected at most 16 bits");
 	*out = (uint16_t)misc;
+	if (cpumode && (misc & PD_MISC_CPUMODE) != mode)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "cpumode", contradiction);
+	if (flags && ((bits & ~misc) || (named_bits(d ? d->misc : NULL, misc) & ~bits)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "misc_flags", contradiction);
 	return 0;
 }
 

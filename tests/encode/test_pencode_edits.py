@@ -357,6 +357,10 @@ WRONG = [
     (("records", 0, "size"), "x", r"records\[0\]\.size", "number"),
     (("records", 0, "misc"), 1 << 16, r"records\[0\]\.misc", "16 bits"),
     (("records", 0, "misc"), {}, r"records\[0\]\.misc", "number"),
+    (("records", 0, "misc"), 1, r"records\[0\]\.cpumode", "contradicts misc"),
+    (("records", 0, "cpumode"), "KERNEL", r"records\[0\]\.cpumode", "contradicts misc"),
+    (("records", 0, "cpumode"), "8", r"records\[0\]\.cpumode", "name of a mode"),
+    (("records", 0, "misc_flags"), ["EXACT_IP"], r"records\[0\]\.misc_flags", "contradicts misc"),
     (("records", 0, "attr_index"), 1, r"records\[0\]\.attr_index", "no such event"),
     (("records", 0, "padding"), "0", r"records\[0\]\.padding", "hex"),
     (("records", 0, "trailing"), "xy", r"records\[0\]\.trailing", "hex"),
@@ -428,6 +432,17 @@ def test_lines_of_a_later_format():
     assert b'"format":1,' in lines
     said = refusal(lines.replace(b'"format":1,', b'"format":2,'))
     assert re.search(r"^pencode: stdin:1: pdecode\.format: only format 1", said), said
+
+
+def test_flags_of_misc_removed():
+    doc = base()
+    sample = doc["records"][0]
+    sample.update(misc=sample["misc"] | 1 << 14, misc_flags=["EXACT_IP"])
+    assert document(pencode(doc))["records"][0]["misc_flags"] == ["EXACT_IP"]
+    sample["misc_flags"] = []
+    assert "misc_flags: contradicts misc" in refusal(doc)
+    del sample["misc"]
+    assert document(pencode(doc))["records"][0]["misc"] == 2
 
 
 @pytest.mark.sanitize
