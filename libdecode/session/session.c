@@ -9,6 +9,7 @@
 #include "pd/enums.h"
 #include "plan/extract.h"
 
+#define FREQ (1ull << 10)
 #define SAMPLE_ID_ALL (1ull << 18)
 #define MAX_MISC_BITS 4
 
@@ -166,15 +167,16 @@ static void add_place(struct pd_session *s, struct pd_attr *a)
 		s->places[s->nr_places++] = a;
 }
 
-/* A dummy stands for records other than samples. */
-static bool is_dummy(const struct pd_attr *a)
+/* A dummy stands for records other than samples; what only counts is read with another event. */
+static bool has_samples(const struct pd_attr *a)
 {
-	return a->type == PD_TYPE_SOFTWARE && a->config == PD_COUNT_SW_DUMMY;
+	return !(a->type == PD_TYPE_SOFTWARE && a->config == PD_COUNT_SW_DUMMY) &&
+	       (a->sample_period || a->flags & FREQ);
 }
 
 static void note_sampling(struct pd_session *s, struct pd_attr *a)
 {
-	if (!is_dummy(a))
+	if (has_samples(a))
 		s->sampling = s->nr_sampling++ ? NULL : a;
 }
 

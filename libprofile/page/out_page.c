@@ -93,16 +93,20 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 	const struct pp_counted_event *e = &p->events[event];
 	const struct pp_counts *c = &p->counts;
 	const uint64_t cut = c->cut + c->copies_cut;
-	char idle[64] = "";
+	char idle[64] = "", no_event[64] = "";
 
 	if (e->idle_samples)
 		snprintf(idle, sizeof(idle), "; %" PRIu64 " %ssample%s left out",
 			 e->idle_samples, p->idle == PP_IDLE_ONLY ? "other " : "idle ",
 			 pp_plural(e->idle_samples));
+	if (c->no_event)
+		snprintf(no_event, sizeof(no_event), "; %" PRIu64 " of no event left out",
+			 c->no_event);
 	snprintf(text, size, "%" PRIu64 " sample%s of %s; %zu thread%s; %" PRIu64 " lost, %"
-		 PRIu64 " throttled; %" PRIu64 " stack%s cut%s", e->samples,
+		 PRIu64 " throttled; %" PRIu64 " stack%s cut%s%s", e->samples,
 		 pp_plural(e->samples), e->weigher.name, p->nr_threads,
-		 pp_plural(p->nr_threads), pp_lost(p), c->throttled, cut, pp_plural(cut), idle);
+		 pp_plural(p->nr_threads), pp_lost(p), c->throttled, cut, pp_plural(cut), idle,
+		 no_event);
 }
 
 static void add_facts(struct page *page, const struct page_event *event)

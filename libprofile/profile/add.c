@@ -339,8 +339,10 @@ static enum pd_code add_item(struct pp_profile *p, struct pd_reader *r,
 		return PD_OK;
 	if (item->type != PD_RECORD_SAMPLE)
 		return add_other(p, r, item, use);
-	if (!item->attr)
+	if (!item->attr) {
+		p->counts.no_event += use == PP_COUNTED;
 		return PD_OK;
+	}
 	return use == PP_LEFT_OUT ? follow_sample(p, r, item) : add_sample(p, r, item, use);
 }
 

@@ -137,6 +137,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->lone += from->lone;
 	to->chains += from->chains;
 	to->no_address += from->no_address;
+	to->no_event += from->no_event;
 	to->small += from->small;
 	if (from->first != PD_NO_TIME && (to->first == PD_NO_TIME || from->first < to->first))
 		to->first = from->first;

@@ -80,6 +80,10 @@ static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
 	if (pp_lost(out->p))
 		pp_printf(out, "%" PRIu64 " records are lost: record with a larger buffer, "
 			  "-m 4M, or a lower frequency\n", pp_lost(out->p));
+	if (c->no_event)
+		pp_printf(out, "%" PRIu64 " sample%s left out: no event here has their ids, as "
+			  "another recorder counted the same events, or of damage; record one "
+			  "event, or alone\n", c->no_event, c->no_event == 1 ? " is" : "s are");
 	if (c->throttled)
 		pp_printf(out, "the kernel throttled the event %" PRIu64 " times: record with a "
 			  "lower frequency, -F 1000\n", c->throttled);

@@ -9,7 +9,8 @@ from perfdata.sample import sample
 SOFTWARE, PAGE_FAULTS, MIGRATIONS, DUMMY = 1, 2, 4, 9
 IP, TID, TIME, ADDR, IDENTIFIER = 1, 2, 4, 8, 1 << 16
 TYPE = IP | TID | TIME | IDENTIFIER
-FAULTS = Attr(type=SOFTWARE, config=PAGE_FAULTS, sample_type=TYPE | ADDR)
+FAULTS = Attr(type=SOFTWARE, config=PAGE_FAULTS, sample_type=TYPE | ADDR, sample_period=1)
+COUNTING = Attr(type=SOFTWARE, config=MIGRATIONS, sample_type=TYPE)     # as in a group with :S
 OTHER = Attr(type=SOFTWARE, config=DUMMY, sample_type=TYPE)
 FOREIGN = 99
 
@@ -30,8 +31,9 @@ def read(tmp_path, decoder):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("order", "<>")
-@pytest.mark.parametrize("dummies", [[(OTHER, [2])], [(OTHER, [2]), (OTHER, [3])]],
-                         ids=["dummy", "dummies"])
+@pytest.mark.parametrize("dummies", [[(OTHER, [2])], [(OTHER, [2]), (OTHER, [3])],
+                                     [(COUNTING, [2]), (OTHER, [3])]],
+                         ids=["dummy", "dummies", "counting"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_the_only_event_with_samples_has_them(is_first, dummies, order, read):
     attrs = [(FAULTS, [1]), *dummies] if is_first else [*dummies, (FAULTS, [1])]
@@ -42,8 +44,10 @@ def test_the_only_event_with_samples_has_them(is_first, dummies, order, read):
 
 
 @pytest.mark.parametrize("order", "<>")
-def test_one_of_several_is_not_guessed(order, read):
-    second = Attr(type=SOFTWARE, config=MIGRATIONS, sample_type=TYPE)
+@pytest.mark.parametrize("rate, flag", [(1, []), (4000, ["freq"]), (0, ["freq"])])
+def test_one_of_several_is_not_guessed(rate, flag, order, read):
+    second = Attr(type=SOFTWARE, config=MIGRATIONS, sample_type=TYPE, sample_period=rate,
+                  flags=("sample_id_all", *flag))
     found, document, returncode = read([(FAULTS, [1]), (OTHER, [2]), (second, [3])],
                                        samples(FAULTS), order)
     assert returncode == 1 and [error["code"] for error in document["errors"]] == ["NO_ATTR"]

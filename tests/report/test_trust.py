@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, TOOLS, fixture_files
-from known_recording import (CONTEXT_USER, EXEC, KTEXT, USER, Recording, build_program,
-                             recorded)
+from known_recording import (CLOCK, CONTEXT_USER, EXEC, FAULTS, KTEXT, USER, Recording,
+                             build_program, recorded)
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File
@@ -362,6 +362,24 @@ def test_the_phase_is_that_of_each_cpu_and_of_most_samples(tmp_path, late, is_to
     path = tmp_path / "perf.data"
     path.write_bytes(it.file())
     assert ("lockstep with a timer of 1.0 ms" in preport(path).decode()) == is_told
+
+
+@pytest.mark.parametrize("nr", [1, 2])
+def test_samples_of_no_event_are_counted(nr, tmp_path):
+    """Linux writes the ids of another recorder where both count the same software events."""
+    it = started()
+    foreign = [sample(CLOCK, misc=USER, pid=10, tid=10, time=20 + i, ip=0x1010, cpu=0, period=1,
+                      identifier=99, callchain=[CONTEXT_USER, 0x1010]) for i in range(nr)]
+    path = tmp_path / "perf.data"
+    for records, is_told in ((it.records, False), (it.records + foreign, True)):
+        path.write_bytes(File(attrs=[(CLOCK, [1]), (FAULTS, [2])], records=records).build())
+        done = subprocess.run([TOOLS / "preport", path], capture_output=True, timeout=TIMEOUT)
+        assert done.returncode == is_told
+        line = f"\n{nr} sample{' is' if nr == 1 else 's are'} left out: no event here has their ids"
+        assert (line in done.stdout.decode()) == is_told
+        done = subprocess.run([TOOLS / "preport", "-f", "flamegraph", "-o", "-", path],
+                              capture_output=True, timeout=TIMEOUT)
+        assert (f"; {nr} of no event left out" in page(done.stdout)[0]["facts"]) == is_told
 
 
 def test_the_share_of_names(report):

@@ -233,6 +233,7 @@ struct pp_counts {
 	uint64_t copies_unverified;	/* no build id shows it to be the recorded one */
 	uint64_t copies_mismatched;	/* it is another build */
 	uint64_t copies_no_file;	/* it is not there */
+	uint64_t no_event;	/* samples that belong to no event; not part of `samples` */
 };
 
 /* Fills in *out. out->size must be set. */
