@@ -315,18 +315,21 @@ static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_l
 	}
 }
 
-/* Returns whether the bundle is the first source: files may have inlined functions, of which it has
- * fewer. kallsyms has none, and takes long to read. Names of one process's JIT code must not be
- * given to a later process with the same pid. */
-static bool is_given_first(struct ps_session *s, const struct pd_location *l)
+/* Finds the location in the bundle if that is the first source: files may have inlined functions,
+ * of which it has fewer, and names since debug files were installed. kallsyms has none, and takes
+ * long to read. Names of one process's JIT code must not be given to a later process with the same
+ * pid. */
+static bool find_given_first(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			     struct ps_known *out)
 {
 	const unsigned int kind = pd_history_image(s->options.history, l->image)->kind;
 
+	if (kind == PD_IMAGE_ANONYMOUS || kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK)
+		return ps_session_given(s, pid, l, out);
 	if (s->options.depth == PS_NAMES)
-		return true;
-	if (kind == PD_IMAGE_KERNEL)
-		return s->given && s->given[l->image] && !ps_session_vmlinux(s);
-	return kind == PD_IMAGE_ANONYMOUS || kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK;
+		return ps_session_given(s, pid, l, out) && out->nr_functions;
+	return kind == PD_IMAGE_KERNEL && s->given && s->given[l->image] &&
+	       !ps_session_vmlinux(s) && ps_session_given(s, pid, l, out);
 }
 
 static bool is_without_source(const struct ps_known *found)
@@ -378,7 +381,8 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 		out->why = PD_WHY_NO_FILE;
 		return;
 	}
-	if (is_given_first(s, l) && ps_session_given(s, pid, l, out)) {
+	if (find_given_first(s, pid, l, &given)) {
+		*out = given;
 		mark_given(s, l, out);
 		if (s->options.depth >= PS_LINES)
 			add_line_to_given(s, pid, l, out);

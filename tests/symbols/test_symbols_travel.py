@@ -316,6 +316,29 @@ def test_when_names_are_written(options, there, recorded, tmp_path):
 BUILD_ID = bytes(range(1, 21))
 
 
+def names_in(lines):
+    return {frame.get("symbol") for line in map(json.loads, lines.splitlines())
+            if line.get("type") == "SAMPLE" for frame in line["frames"]}
+
+
+@pytest.mark.parametrize("options", [[], ["--no-inline"]])
+def test_debug_files_that_are_installed_later(options, tmp_path):
+    """When it was recorded the program was stripped, and precord wrote that it has no symbols."""
+    app = tmp_path / "app"
+    (tmp_path / "p.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-o", app, tmp_path / "p.c",
+                    "-Wl,--build-id=0x12" + "34" * 19], check=True)
+    subprocess.run(["objcopy", "--only-keep-debug", app, tmp_path / "debug"], check=True)
+    subprocess.run(["strip", app], check=True)
+    named_recording.record(tmp_path / "p.data", "-F", "1000", "-g", "--", app)
+    assert "outer" not in names_in(decode(tmp_path / "p.data", *options))
+    place = tmp_path / "installed/.build-id/12" / ("34" * 19 + ".debug")
+    place.parent.mkdir(parents=True)
+    (tmp_path / "debug").rename(place)
+    there = [*options, "--debug-dir", tmp_path / "installed"]
+    assert "outer" in names_in(decode(tmp_path / "p.data", *there))
+
+
 def image(path, functions, addresses, hits, ino=0, build_id=b"", pid=2**32 - 1, times=(),
           inlined=()):
     """inlined: names, files, calls, and the innermost call of each address."""
