@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -179,15 +180,28 @@ static void find_names(struct names *n)
 struct answer {
 	uint64_t size;
 	uint64_t is;			/* enum ps_bundle_is */
+	uint64_t lack_size;		/* of the text that is sent before the section */
 };
+
+static void describe_lack(const struct names *n, struct names_lack *lack)
+{
+	for (unsigned int what = 0; what < PS_NR_LACKS; what++)
+		if (symbols_describe_lack(n->session, n->history, (enum ps_lack)what, lack->text,
+					  sizeof(lack->text)))
+			return;
+}
 
 static bool send_section(const struct names *n, int socket, enum ps_bundle_is is)
 {
 	const struct pd_bytes none = { NULL, 0 };
 	const struct pd_bytes section = n->session ? ps_bundle(n->session, is) : none;
-	const struct answer answer = { section.size, is };
+	struct names_lack lack = { "" };
+	struct answer answer = { section.size, is, 0 };
 
+	describe_lack(n, &lack);
+	answer.lack_size = strlen(lack.text);
 	return file_process_send(socket, &answer, sizeof(answer)) &&
+	       file_process_send(socket, lack.text, answer.lack_size) &&
 	       file_process_send(socket, section.data, section.size);
 }
 
@@ -255,13 +269,18 @@ static void look_up(void *arg, int socket, int file)
  * the process send anything. */
 static enum file_answer receive_section(const struct file_process *p,
 					const struct deadline *deadline, struct answer *answer,
-					uint8_t **section)
+					struct names_lack *lack, uint8_t **section)
 {
 	enum file_answer got = file_process_receive(p, answer, sizeof(*answer), deadline);
 
 	*section = NULL;
-	if (got == FILE_ANSWERED && answer->is > PS_BUNDLE_FEWER_INLINED)
+	if (got == FILE_ANSWERED && (answer->is > PS_BUNDLE_FEWER_INLINED ||
+				     answer->lack_size >= sizeof(lack->text)))
 		return FILE_ENDED;
+	if (got == FILE_ANSWERED) {
+		memset(lack, 0, sizeof(*lack));
+		got = file_process_receive(p, lack->text, answer->lack_size, deadline);
+	}
 	if (got != FILE_ANSWERED || !answer->size || answer->size > SECTION_MOST)
 		return got;
 	*section = malloc(answer->size);
@@ -285,7 +304,8 @@ static enum names_result explain_missing(enum file_answer got, enum names_result
 
 /* Returns the last whole section, for free(), or NULL and why there is none. */
 static uint8_t *receive_names(const struct file_process *p, const struct deadline *deadline,
-			      struct answer *answer, enum names_result *result)
+			      struct answer *answer, struct names_lack *lack,
+			      enum names_result *result)
 {
 	static const enum names_result results[] = {
 		[PS_BUNDLE_WHOLE] = NAMES_WHOLE, [PS_BUNDLE_CUT] = NAMES_CUT,
@@ -295,7 +315,7 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 	struct answer second;
 	uint8_t *names, *all;
 
-	got = receive_section(p, deadline, answer, &names);
+	got = receive_section(p, deadline, answer, lack, &names);
 	if (got != FILE_ANSWERED) {
 		*result = explain_missing(got, NAMES_SILENT, deadline);
 		return NULL;
@@ -305,7 +325,7 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 		*result = NAMES_WHOLE;
 	if (!names || answer->is == PS_BUNDLE_CUT)
 		return names;
-	got = receive_section(p, deadline, &second, &all);
+	got = receive_section(p, deadline, &second, lack, &all);
 	if (got != FILE_ANSWERED)
 		*result = explain_missing(got, NAMES_FEWER_INLINED, deadline);
 	if (!all)
@@ -316,7 +336,8 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 	return all;
 }
 
-static struct pd_bytes find_section(struct names *n, int fd, enum names_result *result)
+static struct pd_bytes find_section(struct names *n, int fd, enum names_result *result,
+				    struct names_lack *lack)
 {
 	struct file_process process = FILE_PROCESS_NONE;
 	const struct deadline deadline = deadline_later(&n->options->deadline, SLACK_MS);
@@ -326,24 +347,26 @@ static struct pd_bytes find_section(struct names *n, int fd, enum names_result *
 	*result = NAMES_CUT;
 	if (!file_process_start(&process, look_up, n, fd))
 		return (struct pd_bytes){ NULL, 0 };
-	section = receive_names(&process, &deadline, &answer, result);
+	section = receive_names(&process, &deadline, &answer, lack, result);
 	file_process_end(&process);
 	return (struct pd_bytes){ section, section ? answer.size : 0 };
 }
 
-struct pd_bytes names_find(int fd, const struct names_options *o, enum names_result *result)
+struct pd_bytes names_find(int fd, const struct names_options *o, enum names_result *result,
+			   struct names_lack *lack)
 {
 	struct names *n = calloc(1, sizeof(*n));
 	struct pd_bytes section = { NULL, 0 };
 	struct pd_error ignored;
 
 	*result = NAMES_WHOLE;
+	lack->text[0] = '\0';
 	if (!n)
 		return section;
 	n->options = o;
 	n->history = pd_history_new(NULL, &ignored);
 	if (n->history)
-		section = find_section(n, fd, result);
+		section = find_section(n, fd, result, lack);
 	pd_history_free(n->history);
 	free(n);
 	return section;

@@ -9,6 +9,7 @@
 #include "base/file_names.h"
 #include "base/held_roots.h"
 #include "pd/symbols.h"
+#include "recording/symbols.h"
 
 /* Whether samples have copied stacks, which are unwound. */
 enum names_stacks { NAMES_WITHOUT_STACKS, NAMES_WITH_STACKS };
@@ -32,9 +33,15 @@ enum names_result {
 	NAMES_ENDED,			/* the process that looks them up ended early */
 };
 
+/* The first file that was missed, and what helps. */
+struct names_lack {
+	char text[SYMBOL_LACK_TEXT];	/* "": none */
+};
+
 /* Reads a recording back, a file or a directory, of which everything must be flushed. Parts that
  * can't be read are left out. Returns the section of the feature, for free(); it is empty if there
  * are no names. */
-struct pd_bytes names_find(int fd, const struct names_options *o, enum names_result *result);
+struct pd_bytes names_find(int fd, const struct names_options *o, enum names_result *result,
+			   struct names_lack *lack);
 
 #endif

@@ -374,11 +374,15 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
 	};
 	enum names_result result;
+	struct names_lack lack;
 	struct pd_bytes section;
 
 	mounts_roots(&r->mounts, &roots);
-	section = names_find(fd, &o, &result);
+	section = names_find(fd, &o, &result, &lack);
 	log_names(&r->log, result, where);
+	if (lack.text[0])
+		log_at(&r->log, LOG_WARNING, "not all names of functions are in %s, but preport "
+		       "can find more: %s", where, lack.text);
 	return section;
 }
 

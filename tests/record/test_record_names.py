@@ -101,6 +101,20 @@ def without_names(path, out):
     return out
 
 
+def test_a_file_that_names_are_missing_from_is_named(tmp_path):
+    """The compiler put what is inlined into another file, which is gone."""
+    (tmp_path / "p.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-g", "-gsplit-dwarf", "-O1", "-c", "p.c"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-o", "app", "p.o"], cwd=tmp_path, check=True)
+    lack = f"{tmp_path}/app: what is inlined there is in {tmp_path}/p.dwo, which is not here"
+    assert lack not in run_recorder(tmp_path, tmp_path / "p.data")
+    (tmp_path / "p.dwo").unlink()
+    line, = (line for line in run_recorder(tmp_path, tmp_path / "p.data").splitlines()
+             if lack in line)
+    assert line.startswith("precord: not all names of functions are in the file, but preport")
+    assert lack not in run_recorder(tmp_path, tmp_path / "p.data", "-q")
+
+
 # --- the sandbox ----------------------------------------------------------------------------------
 
 def refuse(place, *parts):

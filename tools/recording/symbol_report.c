@@ -213,17 +213,17 @@ static const struct lack_text lack_texts[PS_NR_LACKS] = {
 				"/proc/kallsyms as root" },
 };
 
-static void report_lack(const struct symbols *n, enum ps_lack what, const struct cli_tool *tool,
-			const char *input)
+bool symbols_describe_lack(struct ps_session *session, const struct pd_history *history,
+			   enum ps_lack what, char *text, size_t size)
 {
-	const size_t nr_images = n->session ? pd_history_nr_images(n->history) : 0;
+	const size_t nr_images = session ? pd_history_nr_images(history) : 0;
 	const char *path, *first = NULL;
 	uint32_t image = 0;
 	size_t found = 0;
 	char others[64] = "";
 
 	for (uint32_t i = 0; i < nr_images; i++) {
-		path = ps_session_lacks(n->session, i, what);
+		path = ps_session_lacks(session, i, what);
 		if (path && !found++) {
 			first = path;
 			image = i;
@@ -232,14 +232,18 @@ static void report_lack(const struct symbols *n, enum ps_lack what, const struct
 	if (found > 1)
 		snprintf(others, sizeof(others), " (the same of %zu other files)", found - 1);
 	if (found)
-		cli_error(tool, "%s: %s: %s %s%s%s", input,
-			  pd_history_image(n->history, image)->path, lack_texts[what].before,
-			  first, lack_texts[what].after, others);
+		snprintf(text, size, "%s: %s %s%s%s", pd_history_image(history, image)->path,
+			 lack_texts[what].before, first, lack_texts[what].after, others);
+	return found != 0;
 }
 
 void symbols_report_files(const struct symbols *n, const struct cli_tool *tool, const char *input)
 {
+	char text[SYMBOL_LACK_TEXT];
+
 	report_unverified(n, tool, input);
 	for (unsigned int what = 0; what < PS_NR_LACKS; what++)
-		report_lack(n, (enum ps_lack)what, tool, input);
+		if (symbols_describe_lack(n->session, n->history, (enum ps_lack)what, text,
+					  sizeof(text)))
+			cli_error(tool, "%s: %s", input, text);
 }

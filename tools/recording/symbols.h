@@ -146,6 +146,12 @@ bool symbols_report_limit(const struct symbols *n, const struct cli_tool *tool, 
 /* Reports files that nothing shows to be the recorded ones, and those that names or lines are not
  * taken from. */
 void symbols_report_files(const struct symbols *n, const struct cli_tool *tool, const char *input);
+enum { SYMBOL_LACK_TEXT = 9216 };	/* two paths and what helps */
+
+/* Writes to `text` which file an image lacks, for the first image, and what helps. Returns false if
+ * no image lacks one. */
+bool symbols_describe_lack(struct ps_session *session, const struct pd_history *history,
+			   enum ps_lack what, char *text, size_t size);
 void symbols_close(struct symbols *n);
 
 #endif
