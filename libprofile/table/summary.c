@@ -1,6 +1,7 @@
 /* summary.c - the lines above a table: what was recorded, and whether it can be trusted. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "encoding/out.h"
 #include "merge/turn.h"
@@ -252,6 +253,15 @@ static void put_other_events(struct pp_out *out)
 	}
 }
 
+/* Files in memory have such a path, too. */
+static bool is_gone(struct pd_bytes path)
+{
+	static const char suffix[] = " (deleted)";
+	const size_t m = sizeof(suffix) - 1;
+
+	return path.size > m && memcmp(path.data + path.size - m, suffix, m) == 0;
+}
+
 /* Returns what gives names to functions of an image, of which *f is one; NULL: nothing does. */
 static const char *help_of(const struct pp_profile *p, const struct pp_named *f)
 {
@@ -267,6 +277,9 @@ static const char *help_of(const struct pp_profile *p, const struct pp_named *f)
 		return "it is stripped; install its debug symbols (Debian: find-dbgsym-packages "
 		       "names the package)";
 	case PD_WHY_NO_FILE:
+		if (is_gone(pp_strings_at(&p->strings, f->image)))
+			return "only its processes had the file; precord that ends before them, as "
+			       "with --duration, records the names";
 		return "the file is not here; --sysroot DIR has the other machine's";
 	case PD_WHY_MISMATCH:
 		return *pp_build_id_of(p, f, hex) ?

@@ -390,6 +390,18 @@ def test_the_share_of_names(report):
     assert "names: 90 %" in out and "no names for 10.0 %, in /bin/app: " in out
 
 
+@pytest.mark.parametrize("path, help", [
+    ("/nowhere/app", "the file is not here; "),
+    ("/nowhere/app (deleted)", "only its processes had the file; precord that ends before them"),
+    ("/memfd:x (deleted)", "only its processes had the file; precord that ends before them")])
+def test_help_where_the_file_is_gone(path, help, report):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, path)
+    it.sample(10, 10, 60, 0x1010)
+    assert f"no names for 100.0 %, in {path}: {help}" in report(it, symbols=None)
+
+
 def test_a_time_that_is_none_is_not_the_end(report):
     it = started()
     it.sample(2**64 - 2**32, 10, 60, 0x1010)

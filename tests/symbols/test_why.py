@@ -49,6 +49,17 @@ def test_words_of_the_recording(word, records, symbols):
     assert reason(symbols, records) == word
 
 
+@pytest.mark.parametrize("path, help", [
+    ("/nowhere/app", "; give a copy with --sysroot"),
+    ("/nowhere/app (deleted)", "; only its processes had the file: precord that ends before"),
+    ("/memfd:x (deleted)", "; only its processes had the file: precord that ends before"),
+    (" (deleted)", "; give a copy with --sysroot")])
+def test_help_where_the_file_is_gone(path, help, symbols):
+    symbols.write([anonymous(path), hit(0x10010)])
+    done = symbols.run(["--symbols", "-o", "/dev/null", symbols.path])
+    assert f"1 frames without a name in {path}, NO_FILE{help}" in done.stderr.decode()
+
+
 def test_a_chain_that_leads_to_data(symbols):
     """No map of a compiler would help; the instruction pointer itself is in code."""
     data = r.mmap2(7, 7, 0x10000, 0x1000, 0x10000, 0, 0, 0, 0, 3, 2, "//anon", sid=sid(),

@@ -47,6 +47,15 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 	}
 }
 
+/* Such a path is of a file in memory, too. */
+static bool is_gone(const char *path)
+{
+	static const char suffix[] = " (deleted)";
+	const size_t n = strlen(path), m = sizeof(suffix) - 1;
+
+	return n > m && strcmp(path + n - m, suffix) == 0;
+}
+
 /* Returns what helps, or "". */
 static const char *help_of(unsigned int why, const struct symbol_worst *image)
 {
@@ -72,6 +81,9 @@ static const char *help_of(unsigned int why, const struct symbol_worst *image)
 		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
 	};
 
+	if (why == PD_WHY_NO_FILE && image && is_gone(image->path))
+		return "; only its processes had the file: precord that ends before them, as with "
+		       "--duration, records the names";
 	if (why == PD_WHY_NO_MAP && image)
 		return "; it has data, no code: the chain got lost there";
 	if (why == PD_WHY_NO_SYMBOL && image && image->is_jit)
