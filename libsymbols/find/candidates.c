@@ -99,7 +99,8 @@ struct values {
 	const struct ps_places *places;
 	const struct ps_wanted *what;
 	const char *directory;		/* of %D */
-	char root[32];			/* of %P */
+	const char *root;		/* of %P */
+	char process[32];		/* that of a process that runs */
 	const char *held;		/* of %R */
 	char mapped[80];		/* of %M; "": not known where */
 	char id[2 * PS_BUILD_ID_MAX + 1];
@@ -281,7 +282,8 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 static void set_process(struct values *v, const struct ps_mapper *m)
 {
 	v->mapped[0] = '\0';
-	snprintf(v->root, sizeof(v->root), "/proc/%d/root", (int)m->pid);
+	snprintf(v->process, sizeof(v->process), "/proc/%d/root", (int)m->pid);
+	v->root = m->root ? m->root : v->process;
 	if (m->end)
 		snprintf(v->mapped, sizeof(v->mapped),
 			 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)m->pid, m->start, m->end);

@@ -127,6 +127,19 @@ static bool is_of_process(const struct ps_candidate *candidate)
 	return candidate->place == PS_PLACE_PROCESS || candidate->place == PS_PLACE_MAPPED;
 }
 
+/* Keeps below which root a file was found: its debug files are below the same. */
+static void set_root(struct ps_session *s, struct ps_loaded *l,
+		     const struct ps_candidate *candidate)
+{
+	const size_t n = strlen(candidate->path), m = strlen(l->recorded_path);
+
+	if (!is_of_process(candidate))
+		return;
+	sscanf(candidate->path, "/proc/%" SCNd32, &l->from.pid);
+	if (candidate->place == PS_PLACE_PROCESS && n > m)
+		l->from.root = pd_arena_text(&s->arena, candidate->path, n - m);
+}
+
 static bool is_by_chance(const struct image_search *i, const struct ps_candidate *candidate,
 			 enum ps_match match)
 {
@@ -162,8 +175,7 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 		l->lacks[PS_LACK_IMAGE] = NULL;
 		l->path = keep_text(s, candidate->path);
 		l->place = candidate->place;
-		if (is_of_process(candidate))
-			sscanf(candidate->path, "/proc/%" SCNd32, &l->from.pid);
+		set_root(s, l, candidate);
 		return true;
 	}
 	if (!l->other_id.size)

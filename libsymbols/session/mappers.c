@@ -64,7 +64,8 @@ static void note_namespace(const struct ps_session *s, const struct pd_mapping *
 /* The latest is first. Data that is mapped as well is often in several parts by now. */
 static void note_process(struct ps_mappers *to, const struct pd_mapping *map)
 {
-	struct ps_mapper latest = { map->pid, map->start, map->start + map->len };
+	struct ps_mapper latest = { .pid = map->pid, .start = map->start,
+				    .end = map->start + map->len };
 	size_t i = 0;
 
 	while (i < to->nr && to->of[i].pid != map->pid)

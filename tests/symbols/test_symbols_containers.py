@@ -173,6 +173,31 @@ def test_precord_does_not_take_the_file_of_another_mount_namespace(tmp_path, opt
     assert (len(ids) > 0) == ("-B" not in options)
 
 
+@needs_root
+@pytest.mark.parametrize("where, option", [
+    ("{top}", "--build-id"), ("{top}/.debug", "--build-id=none"),
+    ("/usr/lib/debug{top}", "--build-id=none"), ("/usr/lib/debug/.build-id/12", "--build-id")])
+def test_precord_takes_debug_files_of_a_container_that_has_ended(where, option, tmp_path):
+    """Those that its stripped programs had, not those here."""
+    top, app, data = tmp_path / "top", tmp_path / "app", tmp_path / "p.data"
+    if not os.path.isdir("/usr/lib/debug"):
+        pytest.skip("no directory to mount on")
+    top.mkdir()
+    if option == "--build-id":
+        option += "=0x12" + "34" * 19
+    compile_to(app, ALONE, "-nostdlib", "-static", f"-Wl,{option}")
+    name = "34" * 19 + ".debug" if "build-id" in where else "app.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", app, tmp_path / name], check=True)
+    subprocess.run(["strip", app], check=True)
+    if name == "app.debug":
+        subprocess.run(["objcopy", f"--add-gnu-debuglink={tmp_path / name}", app], check=True)
+    place = where.format(top=top)
+    record(data, "--", "unshare", "-m", "sh", "-c",
+           f"mount -t tmpfs none {top} && mount -t tmpfs none /usr/lib/debug && "
+           f"mkdir -p {place} && mv {tmp_path / name} {place} && mv {app} {top} && {top}/app")
+    assert named_in(data, top / "app")[0] == {"_start"}
+
+
 @pytest.mark.parametrize("options", [[], ["-z"], ["--symbols=off"], ["--call-graph", "dwarf"]],
                          ids="".join)
 def test_precord_does_not_take_a_file_that_was_overwritten(tmp_path, options):

@@ -88,6 +88,7 @@ struct ps_places {
 struct ps_mapper {
 	int32_t pid;
 	uint64_t start, end;
+	const char *root;		/* its root directory; NULL: "/proc/PID/root" */
 };
 
 struct ps_wanted {
