@@ -306,7 +306,7 @@ def test_damage_is_rows(run_pdecode, tmp_path):
 def test_too_little_memory_is_named(form, memory, words, run_pdecode, tmp_path):
     done = run_pdecode(["-f", form, "--memory", memory, "-o", tmp_path / "out", CHAINS])
     assert done.returncode == 4 and done.stderr.decode().endswith(
-        f": needs more memory than --memory allows, which is {words}\n")
+        f": needs more memory than --memory allows, which is {words}: try '--memory 16M'\n")
 
 
 def test_no_recording_leaves_nothing(run_pdecode, tmp_path):

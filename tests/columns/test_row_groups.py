@@ -47,7 +47,8 @@ def test_too_little_memory_is_named(many, run_pdecode, tmp_path):
     done = run_pdecode(["-f", "parquet", "-o", tmp_path / "out", "--memory", "1M", many])
     assert done.returncode == 4 and not (tmp_path / "out").exists()
     assert done.stderr.decode() == (
-        f"pdecode: {many}: needs more memory than --memory allows, which is 1 MiB\n")
+        f"pdecode: {many}: needs more memory than --memory allows, which is 1 MiB: try "
+        "'--memory 16M'\n")
 
 
 def test_rows_of_the_end_have_the_memory_of_samples(run_pdecode, tmp_path):

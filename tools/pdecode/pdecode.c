@@ -23,7 +23,7 @@
 #include "recording/symbols.h"
 #include "sandbox/sandbox.h"
 
-enum { ERRORS_SHOWN = 20 };
+enum { ERRORS_SHOWN = 20, LIKELY_MEMORY = 16 << 20 };
 
 /* The decoding of one input. */
 struct run {
@@ -62,8 +62,9 @@ static enum cli_exit report_memory(const struct run *run)
 	const unsigned int shift = memory % (1 << 20) ? memory % (1 << 10) ? 0 : 10 : 20;
 	static const char *const units[] = { "bytes", "KiB", "MiB" };
 
-	cli_error(&pdecode, "%s: needs more memory than --memory allows, which is %llu %s",
-		  run->in.name, memory >> shift, units[shift / 10]);
+	cli_error(&pdecode, "%s: needs more memory than --memory allows, which is %llu %s: try "
+		  "'--memory %lluM'", run->in.name, memory >> shift, units[shift / 10],
+		  memory < LIKELY_MEMORY ? LIKELY_MEMORY >> 20 : memory >> 19);
 	return CLI_OUTPUT;
 }
 
