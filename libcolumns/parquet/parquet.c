@@ -25,15 +25,21 @@ int pc_parquet_begin(struct pc_parquet *p)
 	return pc_parquet_write(p, magic, sizeof(magic));
 }
 
-void pc_parquet_free(struct pc_parquet *p)
+/* Frees what one row group needs: the next one may be of another file. */
+static void free_pages(struct pc_parquet *p)
 {
-	pd_buf_free(&p->groups);
 	pd_buf_free(&p->page);
 	pd_buf_free(&p->packed);
 	pd_buf_free(&p->numbers);
 	pd_buf_free(&p->indices);
 	pd_buf_free(&p->values);
 	pc_row_order_free(&p->order);
+}
+
+void pc_parquet_free(struct pc_parquet *p)
+{
+	pd_buf_free(&p->groups);
+	free_pages(p);
 }
 
 /* Lists of structs have no values of their own. */
@@ -67,6 +73,7 @@ int pc_parquet_group(struct pc_parquet *p, struct pc_batch *b)
 	pc_thrift_i64(&t, 2, (int64_t)(p->written - start));
 	pc_thrift_i64(&t, 3, (int64_t)b->rows);
 	pc_thrift_end(&t);
+	free_pages(p);
 	if (p->groups.failed)
 		p->error = -1;
 	p->rows += b->rows;

@@ -192,6 +192,8 @@ bool pc_add_feature(struct pc_columns *c, size_t i)
 	size_t name;
 
 	(void)i;
+	if (!line.size)		/* those were all: their rows need the memory */
+		pd_buf_free(&c->json.header);
 	if (!b)
 		return false;
 	name = (size_t)(end - line.data);

@@ -51,13 +51,14 @@ def test_too_little_memory_is_named(many, run_pdecode, tmp_path):
         "'--memory 16M'\n")
 
 
-def test_rows_of_the_end_have_the_memory_of_samples(run_pdecode, tmp_path):
+@pytest.mark.parametrize("size, memory", [(200_000, "2M"), (1_000_000, "6M")])
+def test_rows_of_the_end_have_the_memory_of_samples(size, memory, run_pdecode, tmp_path):
     """A feature as long as the name of a host that nobody has."""
-    path, name = tmp_path / "long.data", b"h" * 199_999 + b"\0"
+    path, name = tmp_path / "long.data", b"h" * (size - 1) + b"\0"
     host = {features.NUMBER["HOSTNAME"]: len(name).to_bytes(4, "little") + name}
     path.write_bytes(File(attrs=[(EVENT, [1])], records=hits(), features=host).build("<"))
-    found = write(run_pdecode, tmp_path / "out", path, "--memory", "4M")
-    assert read_parquet(found["files"])[0]["host"] == ["h" * 199_999]
+    found = write(run_pdecode, tmp_path / "out", path, "--memory", memory)
+    assert read_parquet(found["files"])[0]["host"] == ["h" * (size - 1)]
     assert read_parquet(found["samples"])[0]["stack"] == list(range(SAMPLES))
 
 
