@@ -24,17 +24,18 @@ static void on_error(void *ctx, const struct pd_error *e)
 	report_error(ctx, e);
 }
 
-static void show_progress(void *ctx, const struct pd_reader *reader)
+static int show_progress(void *ctx, const struct pd_reader *reader)
 {
 	struct pq_recording *r = ctx;
 	const struct pd_file_info *f = pd_reader_file(reader);
 	struct pd_account a = { .size = sizeof(a) };
 
 	if (!r->input.watch.on_progress)
-		return;
+		return 0;
 	pd_reader_account(reader, &a);
 	r->input.watch.on_progress(r->input.watch.ctx, (a.total - a.unread) * r->nr_parts,
 				   f->size_known && f->mode != PD_MODE_DIRECTORY ? f->size : 0);
+	return 0;
 }
 
 static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_options o,

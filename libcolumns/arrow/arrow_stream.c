@@ -50,18 +50,22 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 /* Makes steps until there is a batch, or the end. Returns 0 or an errno value. */
 static int make_batch(struct stream *s)
 {
+	int refused;
+
 	while (!s->first && !s->is_done) {
 		s->is_done = pc_run_step(s->c, &s->last);
-		if (!s->c->refused)
-			continue;
-		s->last.code = PD_E_LIMIT;
-		break;
+		refused = s->c->refused;
+		if (refused)
+			s->last = (struct pd_error){
+				.code = refused == -1 ? PD_E_LIMIT : PD_E_IO,
+				.severity = PD_FATAL, .have = (uint64_t)refused };
 	}
 	if (s->first || s->last.code == PD_OK)
 		return 0;
 	pd_error_text(&s->last, s->text, sizeof(s->text));
 	s->last.code = PD_OK;
-	return s->c->refused ? ENOMEM : EIO;
+	refused = s->c->refused;
+	return !refused ? EIO : refused == -1 ? ENOMEM : refused;
 }
 
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)

@@ -324,7 +324,7 @@ static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 	c->item = 0;
 	c->nr_items = batch.capacity ? pd_reader_next_fields(c->reader, &batch, e) : 0;
 	if (c->o.on_read)
-		c->o.on_read(c->o.ctx, c->reader);
+		pc_note_refusal(c, c->o.on_read(c->o.ctx, c->reader));
 	c->is_inner = are_inner(c);
 	if (c->nr_items <= 0) {
 		pc_end_samples(c);

@@ -65,7 +65,7 @@ struct pc_columns {
 	uint32_t fields;	/* enum pd_fields_bit */
 	pc_flush_fn flush;		/* NULL: not yet known, the batches grow */
 	void *ctx;
-	atomic_int refused;		/* what `flush` returned if not 0; -1: no memory */
+	atomic_int refused;	/* what `flush` or `on_read` returned if not 0; -1: no memory */
 
 	struct pd_fields items[PC_ITEMS];	/* of the last batch of records */
 	int nr_items, item;
@@ -114,6 +114,8 @@ void pc_finish_row(struct pc_columns *c, struct pc_batch *b);
 struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table, size_t n,
 			       size_t *rows);
 void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows);
+/* Keeps the first failure: another thread may find one at the same time. 0 is none. */
+void pc_note_refusal(struct pc_columns *c, int refused);
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b);
 /* Sets a value of the row: a number, or its name as a text. NULL is NULL. */
 void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item);

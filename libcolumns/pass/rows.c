@@ -42,8 +42,7 @@ struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table,
 	return b;
 }
 
-/* Keeps the first failure: another thread may find one at the same time. */
-static void note_refusal(struct pc_columns *c, int refused)
+void pc_note_refusal(struct pc_columns *c, int refused)
 {
 	int none = 0;
 
@@ -62,7 +61,7 @@ void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 	}
 	if (!c->flush || c->refused)
 		return;
-	note_refusal(c, c->flush(c->ctx, b));
+	pc_note_refusal(c, c->flush(c->ctx, b));
 	pc_batch_clear(b);
 }
 

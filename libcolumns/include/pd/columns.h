@@ -130,8 +130,10 @@ struct pc_options {
 	 * not computed. A list of structs is made with all its members. 0: all. The numbers in the
 	 * columns are the same. */
 	uint64_t columns;
-	/* Called after each few hundred records, with `ctx`; NULL: not. */
-	void (*on_read)(void *ctx, const struct pd_reader *r);
+	/* Called after each few hundred records, with `ctx`; NULL: not. Returns 0 to continue, else
+	 * what the pass ends with, as an output's function does: a stream's get_next() returns it,
+	 * which must be an errno value. */
+	int (*on_read)(void *ctx, const struct pd_reader *r);
 	void *ctx;
 	/* Names for the table `symbols`, which is empty without; it also unwinds copied stacks. Its
 	 * totals() counts each frame of the table once. Borrowed until pc_free(), or NULL. */
