@@ -287,12 +287,28 @@ static struct pd_sink *make_header(struct pdpy_pass *p, void *to)
 				(struct pd_output){ pdpy_text_write, to });
 }
 
-/* The header of a pipe comes with the records. */
-static int pump_records(struct pdpy_pass *p, bool is_header)
+/* pd_pump(), except that signals end it, and without records if they are not needed. */
+static int pump_records(struct pdpy_pass *p, bool with_records)
 {
-	if (!is_header || pd_reader_file(p->in.reader)->mode == PD_MODE_PIPE)
-		return pd_pump(p->in.reader, p->sink);
-	return pd_sink_begin(p->sink, p->in.reader) || pd_sink_finish(p->sink, p->in.reader);
+	struct pd_reader *r = p->in.reader;
+	const struct pd_record *record;
+	struct pd_error e;
+	int ret = with_records, failed = pd_sink_begin(p->sink, r);
+
+	while (!failed && ret > 0 && !(failed = pd_sink_batch(p->sink, r)) &&
+	       (ret = pd_reader_next(r, &record, &e)) > 0)
+		failed = pd_sink_record(p->sink, record) || pdpy_is_interrupted();
+	if (!failed && ret < 0) {
+		e.severity = PD_FATAL;
+		failed = pd_sink_error(p->sink, &e);
+	}
+	return failed ? failed : pd_sink_finish(p->sink, r);
+}
+
+/* The header of a pipe comes with the records. */
+static bool needs_records(const struct pdpy_pass *p, bool is_header)
+{
+	return !is_header || pd_reader_file(p->in.reader)->mode == PD_MODE_PIPE;
 }
 
 static PyObject *pump(struct pdpy_source *s,
@@ -308,7 +324,7 @@ static PyObject *pump(struct pdpy_source *s,
 	Py_BEGIN_ALLOW_THREADS
 	p = pdpy_pass_new(s, (struct pdpy_use){ .make_sink = make_sink, .ctx = &text }, &e);
 	if (p) {
-		ret = pump_records(p, make_sink == make_header);
+		ret = pump_records(p, needs_records(p, make_sink == make_header));
 		e.code = PD_E_NOMEM;
 		pdpy_pass_free(p);
 	}
@@ -316,7 +332,7 @@ static PyObject *pump(struct pdpy_source *s,
 	if (!ret)
 		return pdpy_text_take(&text);
 	free(text.bytes);
-	return pdpy_raise(&e);
+	return PyErr_Occurred() ? NULL : pdpy_raise(&e);
 }
 
 static PyObject *source_stats(PyObject *self, PyObject *ignored)
@@ -333,32 +349,16 @@ static PyObject *source_header(PyObject *self, PyObject *ignored)
 
 /* --- Parquet --- */
 
-/* The state that the files of a pass share. */
-struct writing {
-	bool is_interrupted;
-};
-
 struct file {
-	struct writing *of;
 	int fd;
 	int error;
 };
-
-static void look_for_signals(void *ctx, const struct pd_reader *r)
-{
-	struct writing *w = ctx;
-
-	(void)r;
-	w->is_interrupted = w->is_interrupted || pdpy_is_interrupted();
-}
 
 static int write_file(void *file, const void *bytes, size_t size)
 {
 	struct file *f = file;
 	const char *p = bytes;
 
-	if (f->of->is_interrupted)
-		f->error = EINTR;
 	while (size && !f->error) {
 		const ssize_t n = write(f->fd, p, size);
 
@@ -407,10 +407,9 @@ static int read_files(PyObject *list, struct file *files, struct pd_output *outp
 
 static PyObject *source_write_parquet(PyObject *self, PyObject *args)
 {
-	struct writing writing = { false };
-	struct file files[64] = { { NULL } };
+	struct file files[64] = { { 0 } };
 	struct pd_output outputs[64] = { { NULL } };
-	struct pc_options o = { .size = sizeof(o), .on_read = look_for_signals, .ctx = &writing };
+	struct pc_options o = { .size = sizeof(o), .on_read = pdpy_look_for_signals };
 	struct pd_error e = { .code = PD_OK };
 	struct pdpy_source *s;
 	unsigned int with;
@@ -420,8 +419,6 @@ static PyObject *source_write_parquet(PyObject *self, PyObject *args)
 	if (!PyArg_ParseTuple(args, "O!Ipzz", &PyList_Type, &list, &with, &int64, &o.file_id,
 			      &o.path) || read_files(list, files, outputs, &o.tables))
 		return NULL;
-	for (size_t i = 0; i < pc_nr_tables(); i++)
-		files[i].of = &writing;
 	o.with = with;
 	o.uint64 = int64 ? PC_AS_INT64 : PC_UNSIGNED;
 	s = learned(self);
@@ -430,7 +427,7 @@ static PyObject *source_write_parquet(PyObject *self, PyObject *args)
 	Py_BEGIN_ALLOW_THREADS
 	ret = write_tables(s, &o, outputs, &e);
 	Py_END_ALLOW_THREADS
-	if (writing.is_interrupted)
+	if (PyErr_Occurred())
 		return NULL;
 	if (ret > 0) {
 		errno = ret;

@@ -225,9 +225,10 @@ static int read_record(struct records *i, struct pd_error *e)
 {
 	int ret;
 
-	do {
-		ret = pd_reader_next(i->pass->in.reader, &i->record, e);
-	} while (ret > 0 && i->pass->filter && pd_filter_keeps(i->pass->filter, i->record) != 1);
+	while ((ret = pd_reader_next(i->pass->in.reader, &i->record, e)) > 0 && i->pass->filter &&
+	       pd_filter_keeps(i->pass->filter, i->record) != 1)
+		if (pdpy_is_interrupted())
+			return -1;
 	return ret;
 }
 
@@ -251,7 +252,8 @@ static PyObject *records_next(PyObject *self)
 	if (ret <= 0) {
 		i->is_ended = true;
 		i->record = NULL;
-		return ret < 0 && i->pass->source->is_strict ? pdpy_raise(&e) : NULL;
+		return ret < 0 && i->pass->source->is_strict && !PyErr_Occurred() ?
+			pdpy_raise(&e) : NULL;
 	}
 	r = PyObject_New(struct record, (PyTypeObject *)i->record_type);
 	if (!r)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void free_filter(struct pdpy_filter *f)
@@ -95,15 +96,48 @@ static struct pdpy_reader open_reader(const struct pdpy_source *s, struct pd_rea
 
 /* --- learning --- */
 
-enum { RECORDS_TO_SIGNALS = 1 << 14 };	/* some ms */
+enum { CALLS_A_LOOK = 16, MS_A_LOOK = 10 };	/* at the clock; for signals */
 
+static uint64_t now_in_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Another thread that computes in Python keeps the GIL for 5 ms. */
 bool pdpy_is_interrupted(void)
 {
-	const PyGILState_STATE state = PyGILState_Ensure();
-	const bool is_interrupted = PyErr_CheckSignals() != 0;
+	static _Thread_local unsigned int calls;
+	static uint64_t next;		/* of the main thread */
+	PyGILState_STATE state;
+	bool is_interrupted;
 
+	if (++calls % CALLS_A_LOOK || gettid() != getpid() || now_in_ms() < next)
+		return false;
+	state = PyGILState_Ensure();
+	is_interrupted = PyErr_CheckSignals() != 0;
 	PyGILState_Release(state);
+	next = now_in_ms() + MS_A_LOOK;
 	return is_interrupted;
+}
+
+int pdpy_look_for_signals(void *ctx, const struct pd_reader *r)
+{
+	(void)ctx;
+	(void)r;
+	return pdpy_is_interrupted() ? EINTR : 0;
+}
+
+void pdpy_defer_interrupt(void)
+{
+	const PyGILState_STATE state = PyGILState_Ensure();
+
+	if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+		PyErr_SetInterrupt();
+	PyErr_Clear();
+	PyGILState_Release(state);
 }
 
 static void add_reported(struct pdpy_errors *to, const struct pd_error *e)
@@ -168,14 +202,13 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	const struct pd_record *record;
 	struct pd_error ignored;
-	uint64_t records = 0;
 	bool is_cut;
 	int ret;
 
 	while ((ret = pd_reader_next(reader, &record, e)) > 0) {
 		if (pd_record_type(record) != PD_RECORD_SAMPLE)
 			pd_history_add_record(s->history, record, &ignored);
-		if (++records % RECORDS_TO_SIGNALS == 0 && pdpy_is_interrupted())
+		if (pdpy_is_interrupted())
 			return -1;
 	}
 	if (ret < 0 && s->is_strict)

@@ -72,9 +72,14 @@ struct pdpy_pass {
 void pdpy_source_release(struct pdpy_source *s);
 
 
-/* Runs handlers of signals, such as Ctrl-C's. Called without the GIL. Returns whether one raised an
- * exception, which is then that of the thread. */
+/* Runs handlers of signals, such as Ctrl-C's, some times a second, in the main thread. Called
+ * without the GIL. Returns whether one raised an exception, which is then that of the thread. */
 bool pdpy_is_interrupted(void);
+/* The same as a pc_options.on_read, which ends the pass with EINTR. */
+int pdpy_look_for_signals(void *ctx, const struct pd_reader *r);
+/* After an interruption in a stream, whose consumer raises an exception of its own: Ctrl-C's is
+ * raised once more, when Python's code goes on. Called without the GIL. */
+void pdpy_defer_interrupt(void);
 
 /* Learns the history and the errors, once. Returns 0, or -1 and *e: not readable, or damaged and
  * strict; or -1 and an exception: interrupted. Must be called without other calls on the source. */

@@ -10,40 +10,43 @@ static const char stream_name[] = "arrow_array_stream", schema_name[] = "arrow_s
 
 /* A stream that ends where reading can't continue: that is an error of the recording, and no
  * failure, unless it is strict. */
-struct lenient {
+struct wrapped {
 	struct ArrowArrayStream inner;
+	bool is_strict;
 };
 
 static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
 {
-	struct lenient *l = s->private_data;
+	struct wrapped *w = s->private_data;
 
-	return l->inner.get_schema(&l->inner, out);
+	return w->inner.get_schema(&w->inner, out);
 }
 
 static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
 {
-	struct lenient *l = s->private_data;
-	const int error = l->inner.get_next(&l->inner, out);
+	struct wrapped *w = s->private_data;
+	const int error = w->inner.get_next(&w->inner, out);
 
-	if (error == EIO)
+	if (error == EINTR)
+		pdpy_defer_interrupt();
+	if (error == EIO && !w->is_strict)
 		out->release = NULL;
-	return error == EIO ? 0 : error;
+	return error == EIO && !w->is_strict ? 0 : error;
 }
 
 static const char *get_last_error(struct ArrowArrayStream *s)
 {
-	struct lenient *l = s->private_data;
+	struct wrapped *w = s->private_data;
 
-	return l->inner.get_last_error(&l->inner);
+	return w->inner.get_last_error(&w->inner);
 }
 
 static void release(struct ArrowArrayStream *s)
 {
-	struct lenient *l = s->private_data;
+	struct wrapped *w = s->private_data;
 
-	l->inner.release(&l->inner);
-	free(l);
+	w->inner.release(&w->inner);
+	free(w);
 	s->release = NULL;
 }
 
@@ -51,29 +54,28 @@ static void release(struct ArrowArrayStream *s)
 static int open_stream(struct pdpy_source *s, size_t table, const struct pc_options *o,
 		       struct ArrowArrayStream *out)
 {
-	struct lenient *l = calloc(1, sizeof(*l));
+	struct wrapped *w = calloc(1, sizeof(*w));
+	struct pc_options options = *o;
 	struct pd_error e = { .code = PD_E_NOMEM };
 	struct pdpy_pass *p;
 	int ret = -1;
 
 	Py_BEGIN_ALLOW_THREADS
-	p = l ? pdpy_pass_new(s, (struct pdpy_use){ .columns = o }, &e) : NULL;
+	options.on_read = pdpy_look_for_signals;
+	p = w ? pdpy_pass_new(s, (struct pdpy_use){ .columns = &options }, &e) : NULL;
 	if (p)
 		ret = pc_open_stream(p->columns, p->in.reader, table,
-				     (struct pc_owner){ pdpy_pass_free, p }, &l->inner, &e);
+				     (struct pc_owner){ pdpy_pass_free, p }, &w->inner, &e);
 	if (p && ret)
 		pdpy_pass_free(p);
 	Py_END_ALLOW_THREADS
 	if (ret) {
-		free(l);
+		free(w);
 		pdpy_raise(&e);
 		return -1;
 	}
-	*out = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release, l };
-	if (s->is_strict) {
-		*out = l->inner;
-		free(l);
-	}
+	w->is_strict = s->is_strict;
+	*out = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release, w };
 	return 0;
 }
 

@@ -13,6 +13,8 @@
 
 #define NR_CODES (PD_E_ORDER + 1)	/* the last code */
 
+enum { BATCHES_A_CALL = 8 };
+
 struct stats {
 	struct pd_jsonw w;
 	struct pd_pretty pretty;
@@ -85,14 +87,15 @@ static int on_record(void *state, const struct pd_record *r)
 	return pd_stats_counts_record(&s->counts, s->options.filter, r);
 }
 
-/* Counts batches, which most records are in: they do not update the session or have errors. */
+/* Counts batches, which most records are in: they do not update the session or have errors. Not all
+ * that follow, so that a caller can stop. */
 static int on_batches(void *state, struct pd_reader *r)
 {
 	struct stats *s = state;
 	struct pd_batch *batch;
 	int status = 0;
 
-	while (!status && (batch = pd_reader_batch(r)))
+	for (int i = 0; i < BATCHES_A_CALL && !status && (batch = pd_reader_batch(r)); i++)
 		status = pd_stats_counts_batch(&s->counts, s->options.filter, batch, s->session);
 	return status;
 }
