@@ -55,6 +55,17 @@ def test_threads_give_the_same_bytes(form, large):
         assert preport("-f", form, "--addrs", jobs, large) == want
 
 
+@pytest.mark.parametrize("shape", ("--parent=*one+0x*", "--cut-after=*two*", "--max-stack=3",
+                                   "--dso=one", "--fold-recursion", "--group=pid,tid",
+                                   "--weight=samples", "--time=0.0000005,0.000001"))
+def test_threads_shape_stacks_alike(shape, large):
+    whole = preport("-f", "folded", "--addrs", "-j1", large)
+    for form in ("folded", "pprof", "flamegraph"):
+        want = preport("-f", form, "--addrs", "-j1", shape, large)
+        assert len(want) > 500 and (want != whole or shape == "--fold-recursion")
+        assert preport("-f", form, "--addrs", "-j5", shape, large) == want
+
+
 @pytest.mark.parametrize("form", ("firefox", "speedscope", "chrome"))
 def test_the_order_of_the_records_is_not_seen(form, tmp_path):
     """Functions and stacks are in the order of time, as the samples."""
