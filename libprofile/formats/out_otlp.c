@@ -346,9 +346,9 @@ static void end_profile(struct encoding *c, size_t event, struct pp_message *sco
 	if (p->counts.first != PD_NO_TIME)
 		pp_proto_number(&c->proto, profile, PROFILE_DURATION,
 				p->counts.last - p->counts.first);
-	if (w->period && c->out->o.measure == PP_BY_PERIOD) {
+	if (pp_nominal_period(w) && c->out->o.measure == PP_BY_PERIOD) {
 		put_type(c, profile, PROFILE_PERIOD_TYPE, w);
-		pp_proto_number(&c->proto, profile, PROFILE_PERIOD, w->period);
+		pp_proto_number(&c->proto, profile, PROFILE_PERIOD, pp_nominal_period(w));
 	}
 	pp_proto_part(&c->proto, scope, SCOPE_PROFILE, profile);
 }

@@ -433,7 +433,7 @@ static void put_head(struct encoding *c)
 		pp_proto_number(&c->proto, &c->file, PROFILE_DURATION,
 				p->counts.last - p->counts.first);
 	put_type(c, PROFILE_PERIOD_TYPE, name, w->is_time ? "nanoseconds" : "count");
-	pp_proto_number(&c->proto, &c->file, PROFILE_PERIOD, w->period);
+	pp_proto_number(&c->proto, &c->file, PROFILE_PERIOD, pp_nominal_period(w));
 	name = name_column(c, c->out->o.event, text, sizeof(text));
 	pp_proto_number(&c->proto, &c->file, PROFILE_DEFAULT_TYPE, string_of_text(c, name));
 	put_comments(c);

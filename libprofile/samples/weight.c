@@ -14,6 +14,7 @@ enum {
 	CPU_CLOCK = 0,
 	TASK_CLOCK = 1,
 	FLAG_INHERIT = 1 << 1,
+	NS_IN_S = 1000000000,
 };
 
 #define FACTS_OF_ACCESSES (PD_SAMPLE_ADDR | PD_SAMPLE_DATA_SRC | PD_SAMPLE_WEIGHT | \
@@ -87,6 +88,11 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 			   !(sample_type & PD_SAMPLE_PERIOD);
 	if (w->has_no_weight)
 		w->is_time = false;
+}
+
+uint64_t pp_nominal_period(const struct pp_weigher *w)
+{
+	return w->is_time && w->frequency ? NS_IN_S / w->frequency : w->period;
 }
 
 uint64_t pp_weigh(const struct pp_weigher *w, const struct pd_fields *sample)

@@ -33,4 +33,8 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
  * no period, so that of a sample without one is 1. */
 uint64_t pp_weigh(const struct pp_weigher *w, const struct pd_fields *sample);
 
+/* Returns the period that was asked for, of clocks with a frequency its inverse; 0: the kernel
+ * adapts it. */
+uint64_t pp_nominal_period(const struct pp_weigher *w);
+
 #endif

@@ -7,6 +7,7 @@ import pytest
 
 from conftest import corpus_files, fixture_files
 from known_recording import ANSWER, CLOCK, EXEC, FAULTS, USER, Recording, recording  # noqa: F401
+from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
 from perfdata import records as r
@@ -85,6 +86,19 @@ def test_events_of_the_same_name_are_columns(tmp_path):
     it = Pprof(preport("-f", "pprof", "--base", path, path))
     assert [sum(n - 2**64 if n >= 2**63 else n for n in column)
             for column in zip(*(values for *_, values in it.samples))] == [0] * 6
+
+
+@pytest.mark.parametrize("config, flags, number, period", [
+    (0, ["freq"], 4000, 250_000), (0, [], 7000, 7000), (2, ["freq"], 4000, 0), (2, [], 5, 5)])
+def test_the_period_that_was_asked_for(tmp_path, config, flags, number, period):
+    """Of a clock with a frequency it is a time; that of others changes with each sample."""
+    event = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=config, flags=flags,
+                 sample_period=number)
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(event, [1])], records=[
+        sample(event, misc=USER, pid=10, tid=10, time=10, ip=0x1010, identifier=1, period=9)
+    ]).build())
+    assert Pprof(preport("-f", "pprof", path)).period == period
 
 
 def test_columns_do_not_depend_on_the_order_of_events(tmp_path):
