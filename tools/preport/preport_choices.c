@@ -207,6 +207,8 @@ static enum cli_exit prepare_stacks(struct choices *c)
 	if (c->s->callers && !is_picture && !is_folded && format != PP_TREE)
 		return cli_usage(&preport, "'--callers' is for -f tree, folded, svg and "
 				 "flamegraph");
+	if (c->s->theme && format != PP_FLAMEGRAPH)
+		return cli_usage(&preport, "'--theme' is for -f flamegraph");
 	if (c->s->inverted && !is_picture)
 		return cli_usage(&preport, "'--inverted' is for -f svg and flamegraph");
 	if (c->s->stacks && (format != PP_CHROME || c->format->is_script))
