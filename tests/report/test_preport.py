@@ -157,6 +157,10 @@ def test_shapes_of_stacks(recording):
     assert stacks("--parent", "*libx*") == {"app_one;[app];[libx.so.1]": 150,
                                             "app_one;[app];[libx.so.1];[[kernel.kallsyms]]": 7}
     preport("--parent", "nothing", recording, status=5)
+    for pattern, advice in (("nothing", "; part of a name is '*nothing*'\n"), ("not*", "\n")):
+        done = subprocess.run([TOOLS / "preport", "--parent", pattern, recording], text=True,
+                              capture_output=True, timeout=TIMEOUT)
+        assert done.stderr.endswith(f"no stack has '{pattern}'{advice}")
 
 
 def test_the_totals_are_of_the_stacks_of_a_parent(recording):
@@ -387,6 +391,11 @@ def test_the_page_refers_to_nothing_else(recording):
 def test_the_page_has_its_theme(recording, theme):
     about, *_ = page(preport("-f", "flamegraph", "--theme", theme, recording))
     assert about.get("theme", "system") == theme
+
+
+@pytest.mark.parametrize("form", ["top", "svg", "folded", "script"])
+def test_only_the_page_has_a_theme(recording, form):
+    preport("-f", form, "--theme=dark", recording, status=2)
 
 
 def test_the_page_is_the_same_every_time(recording):

@@ -411,8 +411,11 @@ static enum cli_exit check_merged(const struct run *run)
 		return (enum cli_exit)EXIT_EMPTY;
 	}
 	if (s->parent && pp_share(run->profile, main_event, s->parent, PP_BY_SAMPLES) <= 0) {
-		cli_error(&preport, "%s: no stack has '%s'; part of a name is '*%s*'",
-			  run->in.name, s->parent, s->parent);
+		if (strpbrk(s->parent, "*?["))
+			cli_error(&preport, "%s: no stack has '%s'", run->in.name, s->parent);
+		else
+			cli_error(&preport, "%s: no stack has '%s'; part of a name is '*%s*'",
+				  run->in.name, s->parent, s->parent);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
 	return CLI_OK;

@@ -71,8 +71,8 @@ static const struct cli_option options[] = {
 	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus,
 		 "samples of these CPUs: 0-3,5; of a command: precord --sample-cpu"),
 	CLI_STRING(0, "time", "A,B", settings, filter.time,
-		   "samples from A to B, one at B included: seconds, ns, or percent of the "
-		   "recording; as in pdecode"),
+		   "samples from A to B, one at B included; either may be left out: seconds or "
+		   "ns, as in 12.5,13 and 100ms,; or a part of the recording: 10%-20%"),
 	SYMBOL_FILTER_OPTIONS(settings, filter.places),
 	CLI_LIST('d', "dsos", "NAMES", settings, filter.places.dsos,
 		 "the same as --dso: perf report's name of it"),
