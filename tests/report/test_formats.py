@@ -91,7 +91,7 @@ def test_events_of_the_same_name_are_columns(tmp_path):
 @pytest.mark.parametrize("config, flags, number, period", [
     (0, ["freq"], 4000, 250_000), (0, [], 7000, 7000), (2, ["freq"], 4000, 0), (2, [], 5, 5)])
 def test_the_period_that_was_asked_for(tmp_path, config, flags, number, period):
-    """Of a clock with a frequency it is a time; that of others changes with each sample."""
+    """A clock with a frequency has a time; the period of others changes with each sample."""
     event = attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=config, flags=flags,
                  sample_period=number)
     path = tmp_path / "perf.data"
