@@ -165,9 +165,7 @@ def convert_and_compact(spark, raw, store):
 
 
 def check_queries(check, spark, store):
-    files = {table: [os.path.join(store.base_path, key) for key in (
-        symbols.files(store) if table == "symbols" else compact.current_files(store, table))]
-        for table in queries.TABLES}
+    files = queries.find_files(store)
     engines = [queries.DuckDB(files), queries.Spark(files, spark), queries.ClickHouse(files)]
     for name in queries.NAMES:
         answers = []

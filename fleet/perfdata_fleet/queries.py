@@ -6,6 +6,8 @@ import os
 import pathlib
 import re
 
+from . import compact, symbols
+
 SQL = pathlib.Path(__file__).resolve().parent.parent / "sql"
 NAMES = ["top_functions", "versions", "regression", "flame", "quality", "kernel_by_cgroup",
          "services_by_hour", "hosts"]
@@ -31,9 +33,16 @@ def text(name):
     return (SQL / f"{name}.sql").read_text()
 
 
+def find_files(store):
+    """{table: the paths of its files}, of a store that is a local folder."""
+    return {table: [os.path.join(store.base_path, key) for key in (
+        symbols.files(store) if table == "symbols" else compact.current_files(store, table))]
+        for table in TABLES}
+
+
 class DuckDB:
     def __init__(self, files):
-        """`files` are the paths of each table."""
+        """`files` are those of find_files(). Each table must have one: see symbols.create()."""
         import duckdb
         self.db = duckdb.connect()
         for table in TABLES:

@@ -4,6 +4,7 @@ it is exact.
 Machines that record need no debug information. A symbol is looked up once for a fleet; a file of
 rows that is removed is looked up again."""
 import hashlib
+import pathlib
 import subprocess
 import tempfile
 
@@ -106,14 +107,15 @@ def _look_up(raw, key, command):
     """The rows of one recording; none if it was removed."""
     if raw.get_file_info(key).type != pyarrow.fs.FileType.File:
         return []
-    with tempfile.NamedTemporaryFile() as recording, tempfile.TemporaryDirectory() as folder:
-        recording.write(objects.read(raw, key))
-        recording.flush()
-        done = subprocess.run([*command, "-f", "parquet", "--symbols", "-o", folder,
-                               recording.name], check=False, stdout=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as tables:
+        # pdecode's messages have this name
+        recording = pathlib.Path(folder, pathlib.PurePosixPath(key).name)
+        recording.write_bytes(objects.read(raw, key))
+        done = subprocess.run([*command, "-f", "parquet", "--symbols", "-o", tables, recording],
+                              check=False, stdout=subprocess.DEVNULL)
         if done.returncode not in (0, 1):       # 1: damaged
             raise RuntimeError(f"{' '.join(command)}: {key}: exit code {done.returncode}")
-        return duckdb.sql(_FOUND.format(folder)).to_arrow_table().to_pylist()
+        return duckdb.sql(_FOUND.format(tables)).to_arrow_table().to_pylist()
 
 
 def look_up(raw, store, command=("pdecode",)):

@@ -33,13 +33,9 @@ symbols.create(store)
 print(json.dumps([rows, compact.compact_all(store)]))
 """
 ASK = """
-import json, os, sys
-from perfdata_fleet import compact, objects, queries, symbols
-store = objects.open_store(sys.argv[1])
-files = {table: [os.path.join(sys.argv[1], key) for key in (
-    symbols.files(store) if table == "symbols" else compact.current_files(store, table))]
-    for table in queries.TABLES}
-db = queries.DuckDB(files)
+import json, sys
+from perfdata_fleet import objects, queries
+db = queries.DuckDB(queries.find_files(objects.open_store(sys.argv[1])))
 db.compare(*sys.argv[2:4])
 print(json.dumps({name: db.rows(name) for name in queries.NAMES}))
 """
@@ -564,8 +560,13 @@ def test_symbols_are_looked_up_once(run, tmp_path):  # noqa: F811
         path.write_bytes(recorded(program, program[1], unit=1 if host == "one" else 3))
     (tmp_path / "store").mkdir()
     run(CONVERT, tmp_path / "raw", tmp_path / "store", modules=[FLEET])
-    answer = run(LOOK_UP, tmp_path / "raw", tmp_path / "store", TOOLS / "pdecode", modules=[FLEET])
+    pdecode, asked = tmp_path / "pdecode", tmp_path / "asked"
+    pdecode.write_text("#!/bin/sh\nfor last; do :; done\n"
+                       f'echo "$last" >> "{asked}"\nexec "{TOOLS}/pdecode" "$@"\n')
+    pdecode.chmod(0o755)
+    answer = run(LOOK_UP, tmp_path / "raw", tmp_path / "store", pdecode, modules=[FLEET])
     assert answer.strip() == "[3, 0]"
+    assert [line.rpartition("/")[2] for line in asked.read_text().splitlines()] == ["1.data"]
     found = json.loads(run(ASK, tmp_path / "store", "", "", modules=[FLEET]))
     assert found["top_functions"] == [["main", 2, 4, 8.0, 28.0], ["leaf", 2, 2, 20.0, 20.0]]
     assert found["flame"] == [["app;main", 2], ["app;main;leaf", 2]]
