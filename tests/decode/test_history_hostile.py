@@ -5,9 +5,9 @@ import struct
 import pytest
 
 import compiled
+from growth import LEAST, Files, check_growth, seconds, times_of
 from perfdata.container import File
 from test_history import ATTR, comms, dump, places
-from test_linear_time import LEAST, Files, check_growth, seconds, times_of
 
 EXEC = 1 << 13
 BASE = 0x10000
