@@ -98,7 +98,7 @@ static struct layout lay_out(const struct pp_out *out, const struct pp_rows *row
 
 	if (!has_keys) {
 		l.image = 22;
-		l.thread = 18;
+		l.thread = out->p->options.groups ? 18 : 0;
 	}
 	if (!out->o.columns) {
 		l.bar = 0;
@@ -157,6 +157,13 @@ static void put_threads(struct pp_out *out, const struct layout *l, const struct
 		pp_printf(out, " +%" PRIu32, line->nr_threads - 1);
 }
 
+/* The heading of what is outermost of the groups. */
+static const char *heading_of(uint32_t groups)
+{
+	return groups & PP_GROUP_CGROUP ? "cgroup" : groups & PP_GROUP_COMM ? "thread" :
+	       groups & PP_GROUP_PID ? "process" : groups & PP_GROUP_TID ? "thread" : "CPU";
+}
+
 static void put_function(struct pp_out *out, const struct layout *l, const struct pp_row *r)
 {
 	const struct pp_profile *p = out->p;
@@ -167,7 +174,8 @@ static void put_function(struct pp_out *out, const struct layout *l, const struc
 	put_column(out, pp_put_function_name, name, l->name);
 	if (l->image) {
 		pp_put_text(out, gap);
-		put_column(out, pp_put_name, image, l->image);
+		fill(out, pp_put_name(out, image, out->o.columns ? l->image : 0),
+		     l->thread ? l->image : 0);
 	}
 	if (!l->thread)
 		return;
@@ -175,7 +183,7 @@ static void put_function(struct pp_out *out, const struct layout *l, const struc
 	if (r)
 		put_threads(out, l, r->line);
 	else
-		pp_put_text(out, "thread");
+		pp_put_text(out, heading_of(p->options.groups));
 }
 
 /* A bar is of the row's share of the largest value, so that rows compare at a glance. */

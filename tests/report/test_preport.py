@@ -190,6 +190,15 @@ def test_options_of_a_table_are_for_nothing_else(recording, option, formats):
         preport("-f", form, option, recording, status=2)
 
 
+@pytest.mark.parametrize("groups, heading", [
+    ("comm,tid", "thread"), ("pid", "process"), ("pid,cpu", "process"), ("tid", "thread"),
+    ("cpu", "CPU"), ("cgroup,comm", "cgroup"), ("none", None)])
+def test_the_last_column_is_the_outermost_group(recording, groups, heading):
+    head, line = preport("--group", groups, recording).decode().split("\n\n")[1].split("\n")[:2]
+    assert not head.endswith(" ") and not line.endswith(" ")
+    assert head.split()[3:] == ["function", "image", *[heading] * bool(heading)]
+
+
 def test_the_table(recording):
     out = preport(recording)
     rows = table(out)
