@@ -405,6 +405,30 @@ def test_to_stdout(prepair, tmp_path):
     assert done.returncode == 4 and b"standard output: No space left on device" in done.stderr
 
 
+def test_the_report_fails_once(prepair, tmp_path):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([TOOLS / "prepair", "--json", "-o", tmp_path / "out",
+                               PERF / "01-basic.data"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 4
+    assert done.stderr == b"prepair: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("name, text, exact", [
+    (b'a"b\\\x01\x7f\xc3\xa9', 'a"b\\\x01\x7f\u00e9', False),
+    (b"a\xff\xc3", "a\ufffd\ufffd", True),
+    (b"\xed\xa0\x80", "\ufffd" * 3, True)], ids=["utf8", "other", "surrogate"])
+def test_names_in_the_report(name, text, exact, tmp_path):
+    """As in pdecode: the exact bytes of names that are not UTF-8 stand beside them."""
+    source = os.path.join(os.fsencode(tmp_path), name)
+    shutil.copy(PERF / "01-basic.data", source)
+    done = subprocess.run([TOOLS / "prepair", "--json", name], capture_output=True, cwd=tmp_path)
+    report = json.loads(done.stdout.decode("utf-8"))
+    assert done.returncode == 0
+    assert report["input"] == text and report["output"] == text + ".repaired"
+    assert report.get("input_hex") == (name.hex() if exact else None)
+    assert report.get("output_hex") == ((name + b".repaired").hex() if exact else None)
+
+
 @pytest.mark.parametrize("name", ["", "there", "there/", "absent/"])
 def test_a_directory_is_no_output(name, prepair, tmp_path):
     (tmp_path / "there").mkdir()

@@ -211,17 +211,38 @@ static const char *feature_name(uint32_t id, char *buf, size_t size)
 	return buf;
 }
 
-static void json_string(const char *text)
+/* Prints a string; bytes that are not UTF-8 become U+FFFD. Returns whether there are any. */
+static bool json_string(const char *text)
 {
+	bool is_utf8 = true;
+
 	putchar('"');
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			printf("\\%c", *c);
-		else if (*c < 0x20 || *c >= 0x7f)
-			printf("\\u%04x", *c);	/* byte by byte: paths need not be UTF-8 */
+	for (size_t left = strlen(text), size; left; text += size, left -= size) {
+		const struct cli_character c = cli_first_character(text, left);
+
+		size = c.size;
+		if (c.code == '"' || c.code == '\\')
+			printf("\\%c", (int)c.code);
+		else if (c.code < 0x20)
+			printf("\\u%04x", (unsigned int)c.code);
 		else
-			putchar(*c);
+			fwrite(c.code < CLI_NO_CHARACTER ? text : "\xef\xbf\xbd", 1,
+			       c.code < CLI_NO_CHARACTER ? size : 3, stdout);
+		is_utf8 &= c.code < CLI_NO_CHARACTER;
 	}
+	putchar('"');
+	return !is_utf8;
+}
+
+/* Prints a member, and its exact bytes as NAME_hex if the string does not have them. */
+static void json_text(const char *name, const char *text)
+{
+	printf(",\"%s\":", name);
+	if (!json_string(text))
+		return;
+	printf(",\"%s_hex\":\"", name);
+	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
+		printf("%02x", *byte);
 	putchar('"');
 }
 
@@ -262,10 +283,9 @@ static enum cli_exit write_json_report(const struct run *run, const struct pd_re
 	const uint64_t lost = lost_bytes(a), empty = empty_bytes(a);
 	char text[512];
 
-	printf("{\"prepair\":{\"format\":1,\"version\":\"%s\"},\"input\":", PD_VERSION);
-	json_string(run->in.name);
-	printf(",\"output\":");
-	json_string(run->output);
+	printf("{\"prepair\":{\"format\":1,\"version\":\"%s\"}", PD_VERSION);
+	json_text("input", run->in.name);
+	json_text("output", run->output);
 	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
 	json_features("features", r->features);
 	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64
@@ -283,15 +303,15 @@ static enum cli_exit write_json_report(const struct run *run, const struct pd_re
 	for (size_t i = 0; i < run->nr_listed; i++) {
 		const struct pd_error *e = &run->listed[i];
 
-		printf("%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64
-		       ",\"message\":",
+		printf("%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64,
 		       i ? "," : "", e->offset, pd_code_name(e->code), e->skipped);
-		json_string(pd_error_text(e, text, sizeof(text)));
+		json_text("message", pd_error_text(e, text, sizeof(text)));
 		putchar('}');
 	}
 	printf("]}\n");
 	if (fflush(stdout) || ferror(stdout)) {
 		cli_error(&tool, "standard output: %s", strerror(errno));
+		clearerr(stdout);	/* it is reported */
 		return CLI_OUTPUT;
 	}
 	return CLI_OK;
