@@ -165,15 +165,21 @@ static uint64_t zeros_from(struct pd_stream *s, uint64_t at)
 	return s->zeros_end == end && end > at ? end - at : 0;
 }
 
+/* Sets the error for lost bytes that are zeros up to the end of the records, at `end`. */
+static void set_zeros_error(struct pd_lost *l, uint64_t end)
+{
+	l->error_at_end = (struct pd_error){
+		.code = PD_E_GARBAGE, .severity = PD_DAMAGED, .offset = l->from,
+		.want = end - l->from,
+		.text = "zeros to the end: never written" };
+}
+
 /* Returns the rest of the records, which is zero, as one frame. */
 static enum pd_next skip_zeros(struct pd_stream *s, struct pd_frame *f, uint64_t zeros,
 			       struct pd_error *e)
 {
 	if (s->lost.from == f->offset)
-		s->lost.error_at_end = (struct pd_error){
-			.code = PD_E_GARBAGE, .severity = PD_DAMAGED, .offset = f->offset,
-			.want = zeros,
-			.text = "zeros to the end: never written" };
+		set_zeros_error(&s->lost, f->offset + zeros);
 	f->zeros = s->pending = zeros;
 	return pd_lost_piece(&s->lost, f, f->offset, (struct pd_bytes){ NULL, 0 }, true, e);
 }
@@ -184,7 +190,8 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	const uint64_t at = pd_source_offset(s->source);
 	struct pd_lost *l = &s->lost;
 	const uint64_t zeros = zeros_from(s, at);
-	struct pd_bytes have;
+	struct pd_bytes have, piece;
+	bool record_follows;
 	size_t n;
 
 	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
@@ -196,8 +203,15 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	if (peek(s, n + 1, &have, e))
 		return fail_reading(s, e);
 	s->pending = have.size < n ? have.size : n;
-	return pd_lost_piece(l, f, at, (struct pd_bytes){ have.data, (size_t)s->pending },
-			  (l->found && at + n == l->searched_to) || have.size <= n, e);
+	piece = (struct pd_bytes){ have.data, (size_t)s->pending };
+	record_follows = l->found && at + n == l->searched_to;
+	l->only_zeros &= pd_all_zero(piece);
+	/* the end of a stream is not known before */
+	if (have.size <= n && !record_follows && l->only_zeros) {
+		set_zeros_error(l, at + piece.size);
+		s->unwritten += at + piece.size - l->from;
+	}
+	return pd_lost_piece(l, f, at, piece, record_follows || have.size <= n, e);
 }
 
 enum believed {

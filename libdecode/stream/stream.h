@@ -40,6 +40,7 @@ struct pd_frame {
 struct pd_lost {
 	bool open;
 	bool found;		/* a record begins at `searched_to` */
+	bool only_zeros;	/* so far */
 	uint64_t from;		/* the first byte */
 	uint64_t bad_at; /* known not to be a record, though it may look like one; UINT64_MAX:
 				 * none */

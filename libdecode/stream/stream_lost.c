@@ -74,7 +74,7 @@ void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at,
 void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code,
 		   uint64_t want, uint64_t have)
 {
-	l->open = true;
+	l->open = l->only_zeros = true;
 	l->from = l->bad_at = at;
 	l->followed_to = 0;	/* those headers are not followed now */
 	l->error_at_end = (struct pd_error){

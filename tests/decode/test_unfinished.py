@@ -270,3 +270,18 @@ def test_a_header_that_is_cut_off_names_its_record(left, record, tmp_path, run_p
               if line["kind"] == "error"]
     assert ([(e["code"], e.get("record"), e["have"]) for e in errors]
             == [("TRUNCATED", record, left)])
+
+
+@pytest.mark.parametrize("zeros", [8, 4096, 300_000])
+def test_zeros_at_the_end_of_a_stream(zeros, write, run_pdecode):
+    """The end of a stream is known late; errors and the account are those of the file."""
+    data = Pipe([r.header_attr(ATTR, IDS), *samples(0, COUNT)]).build("<")
+    found = [json.loads(run_pdecode(["-f", "stats", *args], input=given).stdout)
+             for args, given in (([write(data + bytes(zeros))], b""), (["-"], data + bytes(zeros)))]
+    for stats in found:
+        account = stats["account"]
+        assert account["unwritten"] == account["skipped"] == zeros and stats["errors"] == 1
+    loud = run_pdecode(["-f", "stats", "-"], input=data + bytes(zeros)).stderr.decode()
+    assert f"at {len(data)}: zeros to the end: never written; {zeros} bytes skipped" in loud
+    loud = run_pdecode(["-f", "stats", "-"], input=data + bytes(zeros) + b"\1").stderr.decode()
+    assert f"at {len(data)}: impossible size" in loud
