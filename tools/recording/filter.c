@@ -270,6 +270,8 @@ enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_setti
 	for (size_t i = 0; i < LISTS && status == CLI_OK; i++)
 		status = parse_list(tool, rows[i].given, rows[i].option, rows[i].what, rows[i].read,
 				    &lists[i]);
+	if (status == CLI_OK)
+		status = symbol_filter_check(tool, &s->places);
 	if (status == CLI_OK && s->time)
 		status = parse_time_option(tool, s->time, &time, part);
 	if (status == CLI_OK) {

@@ -109,6 +109,31 @@ static int read_names(const struct cli_list *given, struct names *out)
 	return 0;
 }
 
+static enum cli_exit check_list(const struct cli_tool *tool, const struct cli_list *given,
+				const char *option, const char *what)
+{
+	for (size_t i = 0; i < given->count; i++) {
+		const char *rest = given->items[i];
+		size_t length;
+
+		while (next_name(&rest, &length))
+			if (!length)
+				return cli_usage(tool, "'%s' needs %s, not ''", option, what);
+	}
+	return CLI_OK;
+}
+
+enum cli_exit symbol_filter_check(const struct cli_tool *tool,
+				  const struct symbol_filter_settings *s)
+{
+	static const char functions[] = "names of functions";
+	enum cli_exit status = check_list(tool, &s->symbols, "--symbol", functions);
+
+	if (status == CLI_OK)
+		status = check_list(tool, &s->dsos, "--dso", "names of files");
+	return status == CLI_OK ? check_list(tool, &s->in, "--in", functions) : status;
+}
+
 static void free_names(struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++)

@@ -22,6 +22,9 @@ struct symbol_filter_settings {
 
 struct symbol_filter;
 
+/* Returns CLI_OK, or reports an empty name. */
+enum cli_exit symbol_filter_check(const struct cli_tool *tool,
+				  const struct symbol_filter_settings *s);
 bool symbol_filter_is_given(const struct symbol_filter_settings *s);
 /* Returns whether it needs names of functions; else locations suffice. */
 bool symbol_filter_needs_names(const struct symbol_filter_settings *s);
