@@ -15,11 +15,6 @@
 #define RECORDS_FOLLOW_IN (128u << 10)	/* fits a record of maximum size and some records after
 					 * it */
 
-static bool same_bytes(struct pd_bytes b, const char *text)
-{
-	return memcmp(b.data, text, strlen(text)) == 0;
-}
-
 static enum pd_swap swap_for(enum pd_byte_order order)
 {
 	return (order == PD_BIG_ENDIAN) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
@@ -31,23 +26,25 @@ int pd_header_probe(struct pd_bytes first, struct pd_container *c)
 {
 	*c = (struct pd_container){ .info.complete = true, .info.long_size = 8,
 		.data_end = UINT64_MAX };
-	if (first.size < PD_MAGIC_SIZE)
-		return -1;
-	if (same_bytes(first, "PERFILE2")) {
+	switch (pd_magic_of(first, &c->info.magic_is_damaged)) {
+	case PD_MAGIC_LITTLE:
 		c->info.byte_order = PD_LITTLE_ENDIAN;
-	} else if (same_bytes(first, "2ELIFREP")) {
+		break;
+	case PD_MAGIC_BIG:
 		c->info.byte_order = PD_BIG_ENDIAN;
-	} else if (same_bytes(first, "PERFFILE") || same_bytes(first, "ELIFFREP")) {
-		/* this magic does not state the byte order; the header's size is plausible in one
-		 * order only */
+		break;
+	case PD_MAGIC_V1:
+		/* the header's size is plausible in one order only */
 		c->info.v1 = true;
 		c->info.byte_order =
 			pd_load64(first.data + 8, swap_for(PD_LITTLE_ENDIAN)) <= V1_MAX_ATTR_SIZE ?
 				PD_LITTLE_ENDIAN :
 				PD_BIG_ENDIAN;
-	} else {
+		break;
+	default:
 		return -1;
 	}
+	memcpy(c->info.magic, first.data, sizeof(c->info.magic));
 	c->swap = swap_for(c->info.byte_order);
 	c->info.header_size = pd_load64(first.data + 8, c->swap);
 	c->info.mode = c->info.header_size == PD_MAGIC_SIZE ? PD_MODE_PIPE : PD_MODE_FILE;

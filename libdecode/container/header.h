@@ -2,6 +2,7 @@
 #ifndef PD_CONTAINER_HEADER_H
 #define PD_CONTAINER_HEADER_H
 
+#include "input/magic.h"
 #include "input/source.h"
 #include "pd/pd.h"
 #include "session/session.h"

@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "base/tempfile.h"
+#include "input/magic.h"
 #include "input/source_internal.h"
 
 #define PIECE_SIZE (2u << 20)	/* bytes of a mapped file in memory at once, besides those asked
@@ -72,14 +73,10 @@ static struct pd_source *new_fd_source(int fd, enum pd_fd_owner owner,
  * mode. */
 static bool needs_random(struct pd_bytes head)
 {
-	static const char magics[][9] = { "PERFILE2", "2ELIFREP", "PERFFILE" };
-	bool known = false;
+	bool damaged;
 
-	if (head.size < HEAD_SIZE)
-		return false;
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		known |= !memcmp(head.data, magics[i], 8);
-	return known && pd_load64(head.data + 8, PD_SWAP_NO) != HEAD_SIZE &&
+	return pd_magic_of(head, &damaged) != PD_MAGIC_NONE &&
+	       pd_load64(head.data + 8, PD_SWAP_NO) != HEAD_SIZE &&
 	       pd_load64(head.data + 8, PD_SWAP_YES) != HEAD_SIZE;
 }
 

@@ -139,6 +139,10 @@ void pd_json_file(struct pd_json *j)
 	STRING_OF(j, "byte_order", f->byte_order == PD_BIG_ENDIAN ? "big" : "little");
 	if (f->v1)
 		STRING_OF(j, "magic", "PERFFILE");
+	if (f->magic_is_damaged) {
+		PD_JSONW_KEY(&j->w, "magic_hex");
+		pd_jsonw_hex(&j->w, (struct pd_bytes){ f->magic, sizeof(f->magic) });
+	}
 	if (f->size_known)
 		NUMBER_OF(j, "size", f->size);
 	NUMBER_OF(j, "header_size", f->header_size);

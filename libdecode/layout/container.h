@@ -6,6 +6,7 @@
 #include "layout/record_header.h"
 
 #define PD_MAGIC_SIZE 16		/* size of a pipe's header; common to both */
+#define PD_MAGIC_TEXT 8			/* bytes of it before its size */
 #define PD_FILE_HEADER_V1 72		/* without adds_features */
 #define PD_FILE_HEADER_SIZE 104
 #define PD_HEADER_DATA_SIZE 48		/* offset of data.size in a file's header */

@@ -36,6 +36,7 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 	enc->session.budget = &enc->budget;
 	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8,
 		.header_size = PD_FILE_HEADER_SIZE,
+				      .damaged_magic.budget = &enc->budget,
 				      .ids.budget = &enc->budget };
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		enc->features[i].bytes.budget = &enc->budget;
@@ -63,6 +64,7 @@ void pd_encoder_free(struct pd_encoder *enc)
 	pd_buf_free(&enc->scratch);
 	pd_buf_free(&enc->event_types);
 	pd_buf_free(&enc->outside_ids);
+	pd_buf_free(&enc->stated.damaged_magic);
 	pd_encode_compress_free(enc);
 	pd_out_free(&enc->out);
 	pd_session_free(&enc->session);

@@ -15,6 +15,7 @@
 struct pd_stated {
 	bool given;			/* there is a `file` */
 	bool v1, complete, has_sections;
+	struct pd_buf damaged_magic;	/* 8 bytes, or empty */
 	enum pd_mode mode;
 	enum pd_byte_order order;
 	uint64_t size, header_size, attr_size, data_offset, data_size, long_size;
@@ -117,6 +118,11 @@ int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct 
 /* Returns the data.N of the directory that n names, created at its first use, or NULL and *e. */
 struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const char *path,
 				     struct pd_encode_error *e);
+
+/* Reads `magic_hex`, which may be NULL. Returns 0, or -1 and *e. */
+int pd_encode_read_magic(struct pd_encoder *enc, pd_node hex, struct pd_encode_error *e);
+/* Stores the damaged magic that `file` states, if the output is not converted. */
+void pd_encode_magic(const struct pd_encoder *enc, struct pd_buf *header);
 
 /* Adds the ids of an attribute's JSON to its event. Returns 0, or -1 and *e. */
 int pd_encode_ids(struct pd_encoder *enc, pd_node ids, struct pd_attr *a,

@@ -169,7 +169,7 @@ static int write_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t 
 	return err;
 }
 
-static int write_header(struct pd_encoder *enc, const struct pd_header_values *h,
+static int write_header(struct pd_encoder *enc, const struct pd_header_values *h, bool as_stated,
 			struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
@@ -179,7 +179,10 @@ static int write_header(struct pd_encoder *enc, const struct pd_header_values *h
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "FEATURE_35 "
 				      "without HOSTNAME would be read as HOSTNAME of a 32-bit "
 				      "machine in a big-endian file");
-	err = write_composed(enc, pd_compose_header(&enc->session, h, &bytes), 0, &bytes, e);
+	err = pd_compose_header(&enc->session, h, &bytes);
+	if (!err && as_stated)
+		pd_encode_magic(enc, &bytes);
+	err = write_composed(enc, err, 0, &bytes, e);
 	pd_buf_free(&bytes);
 	return err;
 }
@@ -248,7 +251,7 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 	if (types)
 		h.event_types = *types;
 	memcpy(h.features, enc->stated.adds_features, sizeof(h.features));
-	if (write_header(enc, &h, e) ||
+	if (write_header(enc, &h, true, e) ||
 	    (types && write_at(enc, types->offset, &enc->event_types, e)))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
@@ -340,7 +343,7 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 		at = h.attrs.offset + h.attrs.size;
 	if (at > INT64_MAX || ftruncate(enc->out.fd, (off_t)at))
 		return pd_encode_fail(e, PD_E_SIZE, "", "the output can't have this size");
-	return write_header(enc, &h, e);
+	return write_header(enc, &h, false, e);
 }
 
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e)

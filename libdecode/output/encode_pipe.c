@@ -108,6 +108,8 @@ int pd_encode_begin_pipe(struct pd_encoder *enc, struct pd_encode_error *e)
 	    enc->stated.header_size != PD_FILE_HEADER_SIZE)
 		pd_store(header.data + 8, enc->stated.header_size, 8, enc->session.swap);
 	if (!err)
+		pd_encode_magic(enc, &header);
+	if (!err)
 		err = pd_out_append(&enc->out, header.data, header.size);
 	pd_buf_free(&header);
 	if (err)

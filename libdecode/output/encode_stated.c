@@ -172,6 +172,8 @@ int pd_encode_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error 
 	stated->mode = (enum pd_mode)mode;
 	stated->order = (enum pd_byte_order)order;
 	stated->v1 = pd_encode_text_is(enc, file, "magic", "PERFFILE");
+	if (pd_encode_read_magic(enc, enc->v->member(file, "magic_hex"), e))
+		return -1;
 	stated->has_size = enc->v->member(file, "size") != NULL;
 	if (bits && enc->v->type(bits) != PD_NODE_ARRAY)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "expected an array");

@@ -101,6 +101,24 @@ static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes 
 	return e;
 }
 
+/* Reports a damaged magic, and a damaged size of a pipe's header. */
+static void check_first_bytes(struct pd_reader *r)
+{
+	struct pd_file_info *info = &r->container.info;
+
+	if (info->magic_is_damaged)
+		on_error(r, &(struct pd_error){ .code = PD_E_MAGIC, .severity = PD_DAMAGED,
+			.record = "header" });
+	if (info->mode == PD_MODE_FILE &&
+	    pd_recovery_is_pipe(r->source, r->container.swap, info->header_size)) {
+		info->mode = PD_MODE_PIPE;
+		info->complete = false;
+		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED,
+			.record = "header", .offset = 8,
+			.want = PD_MAGIC_SIZE, .have = info->header_size });
+	}
+}
+
 struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_report report = { on_error, r };
@@ -112,14 +130,7 @@ struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e)
 		*e = no_magic(r->source, first);
 		goto fail;
 	}
-	if (r->container.info.mode == PD_MODE_FILE &&
-	    pd_recovery_is_pipe(r->source, r->container.swap, r->container.info.header_size)) {
-		r->container.info.mode = PD_MODE_PIPE;
-		r->container.info.complete = false;
-		on_error(r, &(struct pd_error){ .code = PD_E_SIZE, .severity = PD_DAMAGED,
-			.record = "header", .offset = 8,
-			.want = PD_MAGIC_SIZE, .have = r->container.info.header_size });
-	}
+	check_first_bytes(r);
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (pd_session_init(&r->session, &r->budget, r->container.swap))
 		goto fail;

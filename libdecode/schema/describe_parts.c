@@ -92,6 +92,8 @@ static void describe_file(struct pd_arena *arena, struct pd_buf *b)
 		"recording','enum':['file','pipe','directory']},"
 		"'byte_order':{'enum':['little','big']},"
 		"'magic':{'description':'magic of perf before 3.4','const':'PERFFILE'},"
+		"'magic_hex':{'description':'a damaged magic','type':'string',"
+			"'pattern':'^[0-9a-f]{16}$'},"
 		"'size':{'description':'size in bytes, if known'," NUMBER_64 "},"
 		"'header_size':{'description':'size of the header in bytes, 16 for a "
 		"pipe'," NUMBER_64 "},"

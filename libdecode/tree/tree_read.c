@@ -258,6 +258,9 @@ const struct pd_item *pd_tree_read_file(struct pd_tree *t, struct pd_reader *r, 
 			   f->byte_order == PD_BIG_ENDIAN ? "big" : "little");
 	if (f->v1)
 		pd_tree_add_text(t, "magic", "PERFFILE");
+	if (f->magic_is_damaged)
+		pd_tree_add_bytes(t, PD_ITEM_BYTES, "magic_hex",
+				  (struct pd_bytes){ f->magic, sizeof(f->magic) });
 	if (f->size_known)
 		pd_tree_add_number(t, "size", f->size, NULL);
 	pd_tree_add_number(t, "header_size", f->header_size, NULL);

@@ -399,6 +399,7 @@ WRONG = [
     (("file",), [], "file", "object"),
     (("file", "mode"), "fiel", r"file\.mode", "pipe"),
     (("file", "byte_order"), 1, r"file\.byte_order", "little"),
+    (("file", "magic_hex"), "50", r"file\.magic_hex", "16 hex digits"),
     (("file", "data_offset"), [], r"file\.data_offset", "number"),
     (("file", "attr_size"), -1, r"file\.attr_size", "80 to 65535"),
     (("file", "attr_size"), 1 << 30, r"file\.attr_size", "80 to 65535"),

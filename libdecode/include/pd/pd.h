@@ -154,6 +154,8 @@ struct pd_file_info {
 	size_t nr_sections;
 	const struct pd_section *gaps;	/* bytes in no section that are not zero */
 	size_t nr_gaps;
+	bool magic_is_damaged;		/* one byte of the first 8 is another one */
+	uint8_t magic[8];
 };
 
 /* Returns what the header states, and what was found out since. Valid until pd_reader_free(); later

@@ -1,0 +1,20 @@
+/* magic.h - the first bytes of a recording. */
+#ifndef PD_INPUT_MAGIC_H
+#define PD_INPUT_MAGIC_H
+
+#include <stdbool.h>
+
+#include "pd/bytes.h"
+
+enum pd_magic {
+	PD_MAGIC_NONE,
+	PD_MAGIC_LITTLE,	/* little-endian */
+	PD_MAGIC_BIG,
+	PD_MAGIC_V1,		/* before perf 3.4; does not state the byte order */
+};
+
+/* Returns which magic the bytes begin with. Sets *damaged if one byte of it differs, which only the
+ * size after it allows: that of a file's or a pipe's header. */
+enum pd_magic pd_magic_of(struct pd_bytes first, bool *damaged);
+
+#endif
