@@ -204,7 +204,12 @@ static void put_head(struct graph *g)
 {
 	const struct pp_profile *p = g->out->p;
 
-	pp_put_text(g->out, "# callgrind format\nversion: 1\ncreator: preport " PD_VERSION
+	pp_put_text(g->out, "# callgrind format\nversion: 1\ncreator: preport " PD_VERSION);
+	if (p->command != PP_NONE) {
+		pp_put_text(g->out, "\ncmd: ");
+		pp_put_name(g->out, pp_strings_at(&p->strings, p->command), 0);
+	}
+	pp_put_text(g->out,
 		    "\ndesc: Calls: the numbers of samples\npositions: line\nevents:");
 	for (size_t i = 0; i < g->nr_events; i++)
 		if (pp_is_column(p, i))

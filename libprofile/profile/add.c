@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pd/tree.h"
 #include "base/argument.h"
 #include "profile/events.h"
 #include "profile/firsts.h"
@@ -359,6 +360,30 @@ static int start_offcpu(struct pp_profile *p)
 	return p->offcpu.event == PP_NONE ? -1 : 0;
 }
 
+/* Keeps the recorder's command, the words of which are apart; the first 4 KiB of it. */
+static void keep_command(struct pp_profile *p, struct pd_reader *r)
+{
+	const struct pd_item *words, *word = NULL;
+	struct pd_tree *tree = pd_tree_new(NULL);
+	char text[4096];
+	size_t size = 0;
+	struct pd_error e;
+
+	if (!tree)
+		return;
+	words = pd_item_get(pd_tree_read_feature(tree, r, PD_FEATURE_CMDLINE, &e), "CMDLINE");
+	while (words && (word = pd_item_next(words, word)) && size < sizeof(text)) {
+		const size_t left = sizeof(text) - size;
+		const int n = snprintf(text + size, left, "%s%.*s", size ? " " : "",
+				       (int)word->bytes.size, (const char *)word->bytes.data);
+
+		size += n < 0 || (size_t)n >= left ? left : (size_t)n;
+	}
+	if (size)
+		p->command = pp_strings_add(&p->strings, &p->memory, text, strlen(text));
+	pd_tree_free(tree);
+}
+
 int pp_add(struct pp_profile *p, struct pd_reader *r, struct pd_error *e)
 {
 	return pp_add_records(p, r, UINT64_MAX, e);
@@ -396,6 +421,7 @@ int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, st
 	}
 	if (pp_offcpu_end(p))
 		return set_add_error(p, e, PD_E_COUNT);
+	keep_command(p, r);
 	p->counts.is_unfinished |= !pd_reader_file(r)->complete;
 	return n < 0 ? -1 : 0;
 }

@@ -43,6 +43,7 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 	if (p->options.keep == PP_KEEP_WHAT_FITS)
 		p->tracks.enough = p->tracks.memory.limit / 8;
 	p->recents = calloc(1, sizeof(*p->recents));
+	p->command = PP_NONE;
 	p->counts.first = p->counts.last = PD_NO_TIME;
 	if (p->options.state != PP_ON_CPU)
 		p->time = pd_filter_take_time(p->options.filter);

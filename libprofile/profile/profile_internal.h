@@ -119,6 +119,7 @@ struct pp_profile {
 	size_t stack_capacity;
 	struct pp_recents *recents;	/* NULL: there was no memory */
 	struct pp_counts counts;
+	uint32_t command;	/* that was recorded, in `strings`; PP_NONE: not known */
 	uint64_t lost_samples;	/* by LOST_SAMPLES; counts.lost is by LOST */
 	struct pd_range time;	/* of waits and samples, if not PP_ON_CPU */
 	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */

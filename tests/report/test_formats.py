@@ -11,6 +11,7 @@ from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample, sample_id
 from perfdata import records as r
+from perfdata import wire
 from profiles import (Callgrind, Firefox, Pprof, chrome, csv_rows, folded, json_table, page,
                       preport, speedscope, svg)
 
@@ -86,6 +87,18 @@ def test_events_of_the_same_name_are_columns(tmp_path):
     it = Pprof(preport("-f", "pprof", "--base", path, path))
     assert [sum(n - 2**64 if n >= 2**63 else n for n in column)
             for column in zip(*(values for *_, values in it.samples))] == [0] * 6
+
+
+@pytest.mark.parametrize("words, want", [
+    (["precord", "-g", "--", "./my app"], "precord -g -- ./my app"), (["a\nfn=b"], "a\\x0afn=b"),
+    (["x" * 3000, "y" * 3000], "x" * 3000 + " " + "y" * 1094), ([], None)])
+def test_the_graph_of_calls_has_the_recorded_command(tmp_path, words, want):
+    it = Recording()
+    it.sample(5, 10, 7, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1])], records=it.records,
+                          features={11: wire.slist(words)} if words else {}).build())
+    assert Callgrind(preport("-f", "callgrind", path)).command == want
 
 
 @pytest.mark.parametrize("config, flags, number, period", [

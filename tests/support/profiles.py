@@ -433,6 +433,7 @@ class Callgrind:
         lines = data.decode().split("\n")
         assert lines[:2] == ["# callgrind format", "version: 1"] and lines.pop() == ""
         head = dict(line.split(": ", 1) for line in lines[1:lines.index("")])
+        self.command = head.get("cmd")
         self.events, self.own, self.calls = head["events"].split(), {}, {}
         assert head["positions"] == "line" and len(set(self.events)) == len(self.events)
         assert all(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", event) for event in self.events)
