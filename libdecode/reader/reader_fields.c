@@ -6,7 +6,9 @@
 
 #include "reader/reader_internal.h"
 
-#define ALONE UINT32_MAX	/* pd_fields.place of an item that came by pd_reader_next() */
+/* pd_fields.place: the generation, and the number in the batch or ALONE. */
+#define PLACE_BITS 10
+#define ALONE ((1u << PLACE_BITS) - 1)	/* an item that came by pd_reader_next() */
 
 /* A number of a record, and where it goes. */
 struct hot_field {
@@ -31,6 +33,7 @@ static const struct hot_field hot_fields[] = {
 	FIELD(ID, IDENTIFIER, id, EVENT_ID, TRAILER_FIRST),
 	FIELD(ID, ID, id, EVENT_ID, TRAILER_FIRST),
 };
+_Static_assert(PD_BATCH_RECORDS <= ALONE, "a place tells batch and record");
 _Static_assert(sizeof(hot_fields) / sizeof(*hot_fields) == PD_NR_HOT_FIELDS,
 	       "pd_loads has as many");
 
@@ -155,7 +158,6 @@ static void fill_record(const struct pd_record *r, struct pd_loads *all, uint32_
 	out->type = r->frame.type;
 	out->misc = r->frame.misc;
 	out->has = 0;
-	out->place = ALONE;
 	out->bytes = r->frame.bytes;
 	out->attr = r->attr;
 	out->error = pd_record_error(r);
@@ -211,7 +213,7 @@ static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint
 		if (all.body != p->plan || all.trailer != trailer)
 			find_loads(&all, p->type, p->plan, trailer, want);
 		fill_simple(batch, p, &all, want, swap, out);
-		out->place = batch->next;
+		out->place = r->generation << PLACE_BITS | batch->next;
 		keep_item(b, n, out);
 	}
 	return (int)n;
@@ -239,15 +241,22 @@ int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct
 		return ret;
 	out = item_of(b, 0, &own);
 	fill_record(record, &r->loads, want, out);
+	out->place = ++r->generation << PLACE_BITS | ALONE;
 	keep_item(b, 0, out);
 	return 1;
 }
 
 const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item)
 {
-	if (!r || !item)
+	const uint32_t place = item ? item->place & ALONE : 0;
+
+	/* of the generation a place has the low bits */
+	if (!r || !item || (item->place ^ r->generation << PLACE_BITS) >> PLACE_BITS)
 		return NULL;
-	if (item->place < r->batch.count)
-		pd_batch_record(&r->batch, &r->batch.records[item->place], &r->session, &r->record);
+	if (place == ALONE)
+		return &r->record;
+	if (place >= r->batch.count)
+		return NULL;
+	pd_batch_record(&r->batch, &r->batch.records[place], &r->session, &r->record);
 	return &r->record;
 }

@@ -39,6 +39,7 @@ struct pd_reader {
 	struct pd_frame read;		/* the last one read, while `order` returns others */
 	struct pd_error cut;		/* why `read` is cut short */
 	struct pd_record record;	/* the last one returned */
+	uint32_t generation;		/* counts batches, and records that come alone */
 	struct pd_batch batch;		/* simple records that come next */
 	struct pd_buf tracing_data;		/* a HEADER_TRACING_DATA record with its payload */
 	struct pd_buf feature;		/* the last feature section that was loaded */
@@ -102,8 +103,10 @@ static inline bool pd_reader_updates_session(const struct pd_reader *r, uint32_t
 /* Returns whether there are simple records to return. */
 static inline bool pd_reader_has_batch(struct pd_reader *r)
 {
-	if (r->batch.next == r->batch.count)
+	if (r->batch.next == r->batch.count) {
 		pd_stream_batch(&r->stream, &r->batch);
+		r->generation++;
+	}
 	return r->batch.next < r->batch.count;
 }
 

@@ -113,6 +113,7 @@ static int read_all(struct pd_reader *r, size_t capacity, const char *way, struc
 						      : sizeof(struct pd_fields);
 	struct pd_fields *items = calloc(capacity + 1, sizeof(struct larger));
 	struct pd_fields_batch batch = { sizeof(batch), items, size, capacity, 0 };
+	struct pd_fields before = { .type = 0 };
 	int n;
 
 	if (!items)
@@ -123,6 +124,10 @@ static int read_all(struct pd_reader *r, size_t capacity, const char *way, struc
 		batch.want = PD_HAS_PID | PD_HAS_TIME;
 	while ((n = pd_reader_next_fields(r, &batch, e)) > 0) {
 		printf("batch %d\n", n);
+		/* a full batch of the largest size leaves nothing of itself to the next */
+		if (before.bytes.size && capacity >= 512 && pd_reader_record(r, &before))
+			printf("WRONG record of an item of the batch before\n");
+		before = size == old ? before : *items;
 		if (size == old) {
 			print_old((const uint8_t *)items, n, old);
 			continue;

@@ -93,7 +93,7 @@ PD_API int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *ba
 
 /* Returns the record of an item of the last batch, for the fields that have no place in the item:
  * names, paths, branches. Borrowed until the next call of this function, or the next that reads
- * from the reader. */
+ * from the reader. NULL for an item whose record is no longer there. */
 PD_API const struct pd_record *pd_reader_record(struct pd_reader *r, const struct pd_fields *item);
 
 /* Checks that the raw data of a sample have the fields of its tracepoint's format. Only JSON with

@@ -179,7 +179,8 @@ PD_API int pd_writer_begin(struct pd_writer *w, struct pd_error *e);
 
 /* Appends whole records as the kernel wrote them, in this machine's byte order, in n spans: a
  * record may straddle them, as where a ring buffer wraps. Copies or writes them before it returns.
- * They are buffered: see pd_writer_flush(). */
+ * They are buffered: see pd_writer_flush(). Their content is not checked: of bytes that are not
+ * whole records, readers of the file report the damage. */
 PD_API int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 			   struct pd_error *e);
 
