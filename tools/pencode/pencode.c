@@ -67,8 +67,10 @@ static const struct cli_tool tool = {
 		"must keep them exact: Python does, and jq since 1.7. jq 1.6 (Debian 12) and "
 		"JavaScript round numbers above 2^53, such as the pgoff of a kernel map, which "
 		"can't be detected afterwards. If an object has a key and the same key with "
-		"_raw or _hex appended, the latter counts: it has the exact bytes. `cpumode` and "
-		"`misc_flags` must agree with `misc`; without it, they count.\n\n"
+		"_raw or _hex appended, the latter counts: it has the exact bytes. So does `raw` "
+		"beside names and parts of it. `cpumode` and `misc_flags` must agree with `misc`; "
+		"without it, they count. In a pipe, the HEADER_ATTR and HEADER_FEATURE records "
+		"count, not `attrs` and `features`, which repeat them.\n\n"
 		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.",
 	.operands = CLI_AT_MOST_ONE,
