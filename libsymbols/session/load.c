@@ -39,6 +39,7 @@ struct image_search {
 	struct ps_loaded *loaded;
 	struct ps_identity recorded;
 	bool is_foreign, is_path_ambiguous;
+	bool is_gone;			/* its path was deleted, and no build id was recorded */
 	struct ps_mapper mappers[PS_MAPPERS_MOST];
 };
 
@@ -115,11 +116,11 @@ static enum ps_match judge(const struct ps_session *s, const struct image_search
 	       s->options.unverified == PS_UNVERIFIED_ALWAYS ? PS_MATCH_UNVERIFIED : match;
 }
 
-/* A path of another namespace names another file here, and another process may have a pid by now:
- * the names of files say nothing then. */
+/* A path of another namespace, or one that was deleted, names another file here, and another
+ * process may have a pid by now: the names of files say nothing then. */
 static bool is_other_file(const struct image_search *i, const struct ps_candidate *candidate)
 {
-	return i->is_foreign && candidate->place == PS_PLACE_RECORDED;
+	return (i->is_foreign || i->is_gone) && candidate->place == PS_PLACE_RECORDED;
 }
 
 static bool is_of_process(const struct ps_candidate *candidate)
@@ -203,6 +204,7 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 	struct image_search i = {
 		.loaded = l, .is_foreign = ps_session_is_foreign(s, image->index),
 		.is_path_ambiguous = image->is_path_ambiguous,
+		.is_gone = image->kind == PD_IMAGE_DELETED && !image->build_id.size,
 		.recorded = { .build_id = image->build_id, .changed = s->options.began,
 			      .ino = image->has_inode ? image->ino : 0, .maj = image->maj,
 			      .min = image->min },

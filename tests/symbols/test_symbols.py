@@ -384,6 +384,22 @@ def test_deleted_file(program, symbols):
     assert reason(symbols, records) == "outer"
 
 
+@pytest.mark.parametrize("options", [[], ["--unverified=always"]], ids=["yes", "always"])
+def test_the_file_at_the_path_of_a_deleted_one(options, program, symbols, tmp_path):
+    """It is another one, however old it is."""
+    start, _ = symbol(program, "outer")
+    path = tmp_path / "app"
+    shutil.copy(program, path)
+    at = hit(BASE + start)
+    for name, word in ((path, "outer"), (f"{path} (deleted)", "NO_FILE")):
+        assert reason(symbols, [mapped(program, "", name=str(name)), at], *options) == word
+    root = tmp_path / "root" / str(path)[1:]
+    root.parent.mkdir(parents=True)
+    shutil.copy(program, root)
+    given = ["--sysroot", tmp_path / "root", "--unverified=always"]
+    assert reason(symbols, [mapped(program, "", name=f"{path} (deleted)"), at], *given) == "outer"
+
+
 # --- kernel and JIT -----------------------------------------------------------------------------
 
 KALLSYMS = f"{KERNEL:x} T _text\n{KERNEL + 0x1000:x} T do_it\n{KERNEL + 0x2000:x} t next\n"
