@@ -68,7 +68,8 @@ static const struct cli_tool tool = {
 		"JavaScript round numbers above 2^53, such as the pgoff of a kernel map, which "
 		"can't be detected afterwards. If an object has a key and the same key with "
 		"_raw or _hex appended, the latter counts: it has the exact bytes. So does `raw` "
-		"beside names and parts of it. `cpumode` and `misc_flags` must agree with `misc`; "
+		"beside names and parts of it, and a sample's `raw.data` beside the fields of "
+		"its tracepoint. `cpumode` and `misc_flags` must agree with `misc`; "
 		"without it, they count. In a pipe, the HEADER_ATTR and HEADER_FEATURE records "
 		"count, not `attrs` and `features`, which repeat them.\n\n"
 		SANDBOX_DESCRIPTION,
