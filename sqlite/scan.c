@@ -12,6 +12,7 @@
 #include "values.h"
 
 enum { SCANS_BEFORE_KEEPING = 2 };
+enum { ITEM_BITS = 16 };	/* of a row's number: a record has no more */
 
 /* Columns of stacks and of stack_frames. */
 enum { STACKS_STACK = 1, STACKS_FRAMES = 2 };
@@ -40,7 +41,8 @@ struct cursor {
 	uint64_t columns;		/* of the batch */
 	int64_t row;
 	int64_t item, items, first_item;	/* of its list */
-	sqlite3_int64 rowid;
+	int64_t number;			/* of the row in its recording, from 1; of a filtered pass
+					 * in what is left */
 };
 
 static int set_message(struct cursor *c, const struct pd_error *e)
@@ -164,6 +166,7 @@ static int start_recording(struct cursor *c)
 	struct pd_error e;
 	int ret;
 
+	c->number = 0;
 	if (is_merged(c))
 		return start_ordered(c);
 	if ((c->plan.has_key && !pq_is_large(c->module)) || scans >= SCANS_BEFORE_KEEPING) {
@@ -185,6 +188,7 @@ static bool next_kept_row(struct cursor *c)
 		return false;
 	row = c->lookup ? c->lookup->entries[c->at].row : c->order ? c->order[c->at] : c->at;
 	c->at++;
+	c->number = (int64_t)row + 1;
 	c->batch = pq_table_row(c->kept, row, &c->row);
 	if (c->kept->counts)
 		c->module->database->rows_of_row = c->kept->counts[row];
@@ -202,6 +206,7 @@ static int next_row(struct cursor *c, bool *is_row)
 		return SQLITE_OK;
 	}
 	c->row++;
+	c->number++;
 	while (!c->own.release || c->row >= c->own.length) {
 		if (c->own.release)
 			c->own.release(&c->own);
@@ -237,7 +242,6 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 	bool is_row;
 	int ret = SQLITE_OK;
 
-	c->rowid++;
 	if (c->recording && ++c->item < c->items)
 		return SQLITE_OK;
 	do {
@@ -403,7 +407,6 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	(void)argc;
 	end_recording(c);
 	pq_plan_free(&c->plan);
-	c->rowid = 0;
 	ret = pq_plan_read(c->module, text, argv, &c->plan);
 	if (ret != SQLITE_OK)
 		return ret;
@@ -422,9 +425,14 @@ static int cursor_eof(sqlite3_vtab_cursor *cursor)
 	return !((struct cursor *)cursor)->recording;
 }
 
+/* The same row has the same number in each scan: for OR, SQLite makes a scan for each condition,
+ * and drops rows that it had. (Filtered passes, of large tables, cost too much for that.) */
 static int cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
-	*out = ((struct cursor *)cursor)->rowid;
+	const struct cursor *c = (const struct cursor *)cursor;
+
+	*out = c->recording->base << ITEM_BITS |
+	       (c->module->is_items ? c->number << ITEM_BITS | c->item : c->number);
 	return SQLITE_OK;
 }
 

@@ -211,6 +211,24 @@ def test_lookups_find_all_rows(table, column):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("files", [[CHAINS], [CHAINS, BASIC]], ids=["one", "two"])
+@pytest.mark.parametrize("table, one, other", [
+    ("maps", "pid", "object"), ("tasks", "pid", "tid"), ("comms", "tid", "cpu"),
+    ("frames", "frame", "object"), ("stack_frames", "stack", "stack")])
+def test_conditions_joined_by_or_lose_no_row(table, one, other, files):
+    """SQLite makes a scan for each; after + it makes one for both."""
+    values = [row[0] for row in rows(f"select distinct {one} from {table} where {one} is not null "
+                                     f"union select {other} from {table} where {other} is not null",
+                                     *files)][:6]
+    conditions = [(f"{one} = {a} or {other} = {b}", f"+{one} = {a} or +{other} = {b}")
+                  for a in values for b in values]
+    found = query(";".join(f"select count(*), count(distinct rowid) from {table} where {condition}"
+                           for pair in conditions for condition in pair), *files)
+    counts = [list(row.values()) for (row,) in found]
+    assert counts[::2] == counts[1::2]
+    assert all(count == distinct for count, distinct in counts)
+
+
 def test_repeated_scans_give_the_same_rows():
     """The third scan is one of a table in memory, which may need other columns by then."""
     sql = ";".join(f"select {column} from samples" for column in
