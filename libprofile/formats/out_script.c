@@ -20,10 +20,11 @@ struct pp_texts {
 	struct pp_out out;
 	struct pp_script o;
 	uint32_t fields;	/* of the sample's event */
-	struct pd_tree *tree;	/* of a tracepoint's sample; NULL: none yet */
+	struct pd_tree *tree;	/* of a tracepoint's sample or an access; NULL: none yet */
 	/* Tracepoints may have other fields, and accesses more after the place. */
 	struct pp_frame_lines frames[3];
-	bool is_trace, has_access;
+	bool is_trace;
+	const struct pd_item *access;	/* the sample, if its access is shown; else NULL */
 	struct pp_line_starts starts;
 	size_t widest_source;	/* see script_access.h */
 	struct pp_trace_format {
@@ -196,43 +197,53 @@ static enum pd_code put_chain(struct pp_texts *t, const struct pd_fields *sample
 static enum pd_code put_place(struct pp_texts *t, const struct pd_fields *sample,
 			      const struct pp_stack *stack)
 {
-	struct pp_frame_lines *lines = &t->frames[t->has_access ? 2 : t->is_trace];
+	struct pp_frame_lines *lines = &t->frames[t->access ? 2 : t->is_trace];
 
 	return pp_put_frame(lines, &t->out, pp_stack_frame(t->out.p, sample, stack, stack->items),
 			    ' ', shown_address(t, stack->items));
 }
 
 /* Writes the end of the line or lines of a place. */
-static void put_end(struct pp_texts *t, struct pd_reader *r, const struct pd_fields *sample)
+static void put_end(struct pp_texts *t)
 {
-	if (t->has_access)
-		pp_put_pages(&t->out, pd_reader_record(r, sample));
+	if (t->access)
+		pp_put_pages(&t->out, t->access);
 	pp_put_text(&t->out, "\n");
 }
 
-static enum pd_code put_stack(struct pp_texts *t, struct pd_reader *r,
-			      const struct pd_fields *sample, const struct pp_stack *stack,
-			      enum pp_sample_shape shape)
+static enum pd_code put_stack(struct pp_texts *t, const struct pd_fields *sample,
+			      const struct pp_stack *stack, enum pp_sample_shape shape)
 {
 	enum pd_code code;
 
 	if (shape == PP_IN_ONE_LINE) {
 		code = stack->nr ? put_place(t, sample, stack) : PD_OK;
-		if (t->has_access || !stack->nr)
-			put_end(t, r, sample);
+		if (t->access || !stack->nr)
+			put_end(t);
 		return code;
 	}
 	pp_put_text(&t->out, "\n");
 	code = put_chain(t, sample, stack);
 	if (stack->is_cut && t->o.cut == PP_CUT_SHOWN)
 		pp_put_text(&t->out, "\t               0 [cut stack] ([unknown])\n");
-	put_end(t, r, sample);
+	put_end(t);
 	return code;
 }
 
 static bool is_unwound(const struct pp_stack *stack)
 {
 	return stack->nr && stack->items[0].of == PD_LOCATION_OF_STACK;
+}
+
+static enum pd_code read_access(struct pp_texts *t, const struct pd_record *record,
+				const struct pp_counted_event *event)
+{
+	t->access = NULL;
+	/* programs that read stacks would not find the event's name before it */
+	if (!event->weigher.has_accesses || !(t->fields & PP_FIELD_ACCESS) ||
+	    t->o.layout == PP_LAYOUT_STACKS)
+		return PD_OK;
+	return pp_read_record(&t->tree, record, &t->access);
 }
 
 /* The lines of a sample. */
@@ -244,13 +255,11 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 	const bool has_chain = sample->has & PD_HAS_CALLCHAIN || is_unwound(stack);
 	const bool has_stack = t->o.layout == PP_LAYOUT_STACKS || has_chain;
 	enum pp_sample_shape shape = PP_IN_ONE_LINE;
-	enum pd_code code = PD_OK;
+	enum pd_code code;
 
 	t->is_trace = event->weigher.is_tracepoint;
 	t->fields = t->is_trace ? t->o.trace_fields : t->o.fields;
-	/* programs that read stacks would not find the event's name before it */
-	t->has_access = event->weigher.has_accesses && t->fields & PP_FIELD_ACCESS &&
-			t->o.layout != PP_LAYOUT_STACKS;
+	code = read_access(t, pd_reader_record(r, sample), event);
 	if (has_stack && t->fields & PP_FIELD_IP)
 		shape = PP_WITH_LINES_BELOW;
 	if (stack->recent && !stack->recent->is_known)
@@ -259,17 +268,17 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 				  sample, &stack->task, event, weight, t->fields, shape });
 	if (t->is_trace && t->fields & PP_FIELD_TRACE)
 		code = put_trace(t, pd_reader_record(r, sample), sample, &stack->at);
-	if (t->has_access)
-		pp_put_access(&t->out, pd_reader_record(r, sample), t->o.like, &t->widest_source);
+	if (t->access)
+		pp_put_access(&t->out, t->access, t->o.like, &t->widest_source);
 	if (code != PD_OK)
 		return code;
 	/* perf shows where a tracepoint is only if that was recorded or asked for */
 	if (shape == PP_IN_ONE_LINE &&
 	    (!(t->fields & PP_FIELD_IP) || (t->is_trace && !(t->fields & PP_FIELD_LONE_IP)))) {
-		put_end(t, r, sample);
+		put_end(t);
 		return PD_OK;
 	}
-	return put_stack(t, r, sample, stack, shape);
+	return put_stack(t, sample, stack, shape);
 }
 
 static bool is_script(const struct pp_script *o)

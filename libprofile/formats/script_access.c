@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pd/enums.h"
-#include "pd/pd.h"
 
 enum {
 	SOURCE_MOST = 99,	/* characters that perf has room for */
@@ -114,9 +113,12 @@ static void add_tlb(struct text *t, uint64_t tlb)
 	add_result(t, tlb & PD_MEM_DTLB_HIT, tlb & PD_MEM_DTLB_MISS);
 }
 
-static uint64_t part(uint64_t source, unsigned int from, unsigned int bits)
+/* Returns the bits of a part of a word. */
+static uint64_t part(const struct pd_item *word, const char *name)
 {
-	return source >> from & ((UINT64_C(1) << bits) - 1);
+	const struct pd_item *item = pd_item_get(word, name);
+
+	return item ? item->number : 0;
 }
 
 static void add_block(struct text *t, uint64_t block)
@@ -129,29 +131,31 @@ static void add_block(struct text *t, uint64_t block)
 }
 
 /* Makes the text of data_src. */
-static void make_source(struct text *t, uint64_t source, enum pp_like like)
+static void make_source(struct text *t, const struct pd_item *source, enum pp_like like)
 {
-	const struct level level = { part(source, 5, 14), part(source, 33, 4), part(source, 43, 3),
-				     part(source, 37, 1) };
-	const uint64_t op = part(source, 0, 5), lock = part(source, 24, 2);
+	const struct level level = { part(source, "lvl"), part(source, "lvl_num"),
+				     part(source, "hops"), part(source, "remote") };
+	const uint64_t op = part(source, "op"), lock = part(source, "lock");
 
-	t->size = (size_t)snprintf(t->bytes, sizeof(t->bytes), "%16" PRIx64 " |OP ", source);
+	t->size = (size_t)snprintf(t->bytes, sizeof(t->bytes), "%16" PRIx64 " |OP ",
+				   source->number);
 	/* only the lowest of the bits that are set */
 	if (!add_bits(t, op & (0 - op), NAMES(ops)))
 		add(t, "No");
 	add(t, "|LVL ");
 	(like == PP_LIKE_PERF_6_1 ? add_levels : add_level)(t, &level);
 	add(t, "|SNP ");
-	if (!add_bits(t, part(source, 19, 5) | part(source, 38, 2) << 5, NAMES(snoops)))
+	if (!add_bits(t, part(source, "snoop") | part(source, "snoopx") << 5, NAMES(snoops)))
 		add(t, "N/A");
 	add(t, "|TLB ");
-	add_tlb(t, part(source, 26, 7));
+	add_tlb(t, part(source, "dtlb"));
 	add(t, lock & PD_MEM_LOCK_NA ? "|LCK N/A" : lock ? "|LCK Yes" : "|LCK No");
 	add(t, "|BLK ");
-	add_block(t, part(source, 40, 3));
+	add_block(t, part(source, "blk"));
 }
 
-static void put_source(struct pp_out *out, uint64_t source, enum pp_like like, size_t *widest)
+static void put_source(struct pp_out *out, const struct pd_item *source, enum pp_like like,
+		       size_t *widest)
 {
 	struct text t;
 	size_t size;
@@ -165,21 +169,22 @@ static void put_source(struct pp_out *out, uint64_t source, enum pp_like like, s
 		pp_put_text(out, " ");
 }
 
-void pp_put_access(struct pp_out *out, const struct pd_record *record, enum pp_like like,
+void pp_put_access(struct pp_out *out, const struct pd_item *sample, enum pp_like like,
 		   size_t *widest)
 {
-	uint64_t value;
+	const struct pd_item *item;
 
-	if (pd_record_get_number(record, "addr", &value))
-		pp_printf(out, "%16" PRIx64, value);
-	if (pd_record_get_number(record, "data_src", &value))
-		put_source(out, value, like, widest);
-	if (pd_record_get_number(record, "weight", &value))
-		pp_printf(out, "%16" PRIu64, value);
-	if (pd_record_get_number(record, "weight_struct", &value)) {
-		pp_printf(out, "%16" PRIu64 "%16" PRIu64, part(value, 0, 32), part(value, 32, 16));
+	if ((item = pd_item_get(sample, "addr")))
+		pp_printf(out, "%16" PRIx64, item->number);
+	if ((item = pd_item_get(sample, "data_src")))
+		put_source(out, item, like, widest);
+	if ((item = pd_item_get(sample, "weight")))
+		pp_printf(out, "%16" PRIu64, item->number);
+	if ((item = pd_item_get(sample, "weight_struct"))) {
+		pp_printf(out, "%16" PRIu64 "%16" PRIu64, part(item, "var1_dw"),
+			  part(item, "var2_w"));
 		if (like != PP_LIKE_PERF_6_1)
-			pp_printf(out, "%16" PRIu64, part(value, 48, 16));
+			pp_printf(out, "%16" PRIu64, part(item, "var3_w"));
 	}
 }
 
@@ -197,14 +202,14 @@ static void put_size(struct pp_out *out, uint64_t size)
 		pp_put_text(out, " N/A");
 }
 
-void pp_put_pages(struct pp_out *out, const struct pd_record *record)
+void pp_put_pages(struct pp_out *out, const struct pd_item *sample)
 {
-	uint64_t value;
+	const struct pd_item *item;
 
-	if (pd_record_get_number(record, "phys_addr", &value))
-		pp_printf(out, "%16" PRIx64, value);
-	if (pd_record_get_number(record, "data_page_size", &value))
-		put_size(out, value);
-	if (pd_record_get_number(record, "code_page_size", &value))
-		put_size(out, value);
+	if ((item = pd_item_get(sample, "phys_addr")))
+		pp_printf(out, "%16" PRIx64, item->number);
+	if ((item = pd_item_get(sample, "data_page_size")))
+		put_size(out, item->number);
+	if ((item = pd_item_get(sample, "code_page_size")))
+		put_size(out, item->number);
 }
