@@ -1,6 +1,7 @@
 /* file_names.c - names of files, one after the other. */
 #include "base/file_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,19 @@ bool file_names_have(const struct file_names *s, const char *name)
 bool file_names_may_have(const struct file_names *s, const char *name)
 {
 	return s->n > s->kept || file_names_have(s, name);
+}
+
+void file_names_log_silent(const struct file_names *silent, const struct logger *log,
+			   const char *what)
+{
+	char more[48] = "";
+
+	if (!silent->n || !silent->names)
+		return;
+	if (silent->n > 1)
+		snprintf(more, sizeof(more), " (and those of %zu others)", silent->n - 1);
+	log_at(log, LOG_WARNING, "%s '%s'%s is left out: its file system did not answer", what,
+	       silent->names, more);
 }
 
 void file_names_free(struct file_names *s)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/log.h"
+
 struct file_names {
 	size_t n, kept;
 	char *names;			/* those that are kept, each with its NUL */
@@ -15,6 +17,9 @@ void file_names_add(struct file_names *s, const char *name);
 bool file_names_have(const struct file_names *s, const char *name);
 /* The same; true also if it may be one of those that are not kept. */
 bool file_names_may_have(const struct file_names *s, const char *name);
+/* Warns that `what` of files is left out, as their file systems did not answer. */
+void file_names_log_silent(const struct file_names *silent, const struct logger *log,
+			   const char *what);
 void file_names_free(struct file_names *s);
 
 #endif

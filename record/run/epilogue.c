@@ -1,6 +1,7 @@
 /* epilogue.c - the end of a recording. */
 #include <string.h>
 
+#include "run/hit_files.h"
 #include "run/metadata.h"
 #include "run/prologue.h"
 
@@ -60,6 +61,6 @@ int epilogue_write(struct recording *r, uint64_t *lost)
 	if (pd_writer_finish(w, e))
 		return -1;
 	if (r->file.symbols.path)
-		metadata_symbols_file(r);
+		hit_files_symbols_file(r);
 	return 0;
 }

@@ -1,24 +1,17 @@
-/* metadata.c - pass options and events to synth.h, hostinfo.h and buildid.h. */
+/* metadata.c - pass options and events to synth.h and hostinfo.h. */
 #include "run/metadata.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sysctl.h"
-#include "buildid/buildid.h"
 #include "capture/perf_clock.h"
 #include "event/attr.h"
 #include "hostinfo/hostinfo.h"
-#include "names/names.h"
+#include "run/hit_files.h"
 #include "synth/synth.h"
 
-#define NS 1000000000ull
-
-/* Limits for reading /proc, and for reading the files that were hit: other users own them. */
-#define LOOK_MS 30000
-#define NAMES_MS 1000		/* or NAMES_PERCENT of the time that the recorder used */
-#define NAMES_PERCENT 5
+#define LOOK_MS 30000		/* for reading /proc */
 
 bool metadata_parse_synth(const char *text, unsigned int *what)
 {
@@ -99,21 +92,6 @@ static bool any_samples_kernel(const struct event_list *l)
 	return false;
 }
 
-/* what: is left out, of the files */
-static void log_silent_files(const struct recording *r, const char *what,
-			     const struct file_names *silent)
-{
-	char more[48] = "";
-
-	if (!silent->n || !silent->names)
-		return;
-	if (silent->n > 1)
-		snprintf(more, sizeof(more), " (and those of %zu others)", silent->n - 1);
-	log_at(&r->log, LOG_WARNING,
-	       "%s '%s'%s is left out: its file system did not answer", what, silent->names,
-	       more);
-}
-
 void metadata_log_report(const struct recording *r, struct synth_report *report)
 {
 	const struct logger *s = &r->log;
@@ -131,7 +109,7 @@ void metadata_log_report(const struct recording *r, struct synth_report *report)
 	if (report->cut)
 		log_at(s, LOG_WARNING,
 		       "existing tasks are not recorded in full: reading them took too long");
-	log_silent_files(r, "the build id of", &report->silent);
+	file_names_log_silent(&report->silent, s, "the build id of");
 	file_names_free(&report->silent);
 	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps existed already", report->tasks,
 	       report->maps);
@@ -249,202 +227,6 @@ static int write_directory_format(struct recording *r)
 	return pd_writer_feature(r->file.writer, PD_FEATURE_DIR_FORMAT, &version, &r->file.error);
 }
 
-/* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
-static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
-{
-	struct timespec now, wall;
-
-	if (!events_have_flag(l, ATTR_USE_CLOCKID))
-		return perf_clock_read(out);
-	if (clock_gettime(l->items[0].attr.clockid, &now) || clock_gettime(CLOCK_REALTIME, &wall))
-		return false;
-	out->perf = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
-	out->wall = (uint64_t)wall.tv_sec * NS + (uint64_t)wall.tv_nsec;
-	return true;
-}
-
-static int write_hits(struct datafile *f, const struct buildid_request *what,
-		      struct buildid_summary *found)
-{
-	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
-	char path[32];
-
-	if (seen)
-		return buildid_feature_of(f->writer, seen, what, found, &f->error);
-	if (f->mode != PD_MODE_DIRECTORY)
-		return buildid_feature(f->writer, f->fd, what, found, &f->error);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->directory);
-	return buildid_feature_path(f->writer, path, what, found, &f->error);
-}
-
-/* Writes feature BUILD_ID, and takes totals from the same pass over the records. */
-static int write_build_ids(struct recording *r, struct buildid_summary *found)
-{
-	struct datafile *f = &r->file;
-	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
-	struct perf_clock_pair now = { 0 };
-	struct held_roots roots;
-	int err;
-
-	mounts_roots(&r->mounts, &roots);
-	if (f->which != BUILDID_NONE && !read_clocks(&r->events, &now))
-		now = (struct perf_clock_pair){ 0 };
-	err = write_hits(f, &(struct buildid_request){ f->which, &deadline, now.perf, now.wall,
-						       &roots }, found);
-
-	if (found->cut)
-		log_at(&r->log, LOG_WARNING,
-		       "not all build ids are in the file: reading those of the files that were "
-		       "hit took too long");
-	log_silent_files(r, "the build id of", &found->silent);
-	f->totals.samples = found->samples;
-	f->totals.lost_records = found->lost_records;
-	return err;
-}
-
-static unsigned int names_limit_ms(void)
-{
-	struct timespec used;
-	uint64_t ms;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	ms = (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
-	ms = ms * NAMES_PERCENT / 100;
-	return ms > NAMES_MS ? (unsigned int)ms : NAMES_MS;
-}
-
-static bool has_monotonic_clock(const struct recording *r)
-{
-	return r->events.n && events_have_flag(&r->events, ATTR_USE_CLOCKID) &&
-	       r->events.items[0].attr.clockid == CLOCK_MONOTONIC;
-}
-
-static enum names_stacks have_stacks(const struct recording *r)
-{
-	for (size_t i = 0; i < r->events.n; i++)
-		if (r->events.items[i].attr.sample_type & PERF_SAMPLE_STACK_USER)
-			return NAMES_WITH_STACKS;
-	return NAMES_WITHOUT_STACKS;
-}
-
-/* Names need a pass over the records. By default there is none where the file would not be read
- * back for its build ids, or while the next file is being recorded. */
-static bool wants_names(const struct recording *r)
-{
-	const struct settings *o = r->options;
-
-	if (o->symbols != SYMBOLS_AUTO)
-		return o->symbols != SYMBOLS_OFF;
-	return r->file.read_back && !r->file.compress && !o->switch_output &&
-	       !o->rotate_triggers.count;
-}
-
-static void log_names(const struct logger *s, enum names_result result, const char *where)
-{
-	if (result == NAMES_CUT)
-		log_at(s, LOG_WARNING,
-		       "not all names of functions are in %s: looking them up took too long",
-		       where);
-	if (result == NAMES_FEWER_INLINED)
-		log_at(s, LOG_WARNING,
-		       "not all inlined functions are in %s: reading debug information took too "
-		       "long",
-		       where);
-	if (result == NAMES_SILENT)
-		log_at(s, LOG_WARNING,
-		       "names of functions are left out: a file that was mapped did not answer");
-	if (result == NAMES_ENDED)
-		log_at(s, LOG_WARNING,
-		       "not all names of functions are in %s: the process that looks them up "
-		       "ended early; a file that was mapped may be damaged, or an attack",
-		       where);
-}
-
-/* Returns the section of feature PD_SYMBOLS, for free(). `where`: its place, for messages. */
-static struct pd_bytes find_names(struct recording *r, int fd, const struct buildid_summary *found,
-				  const char *where)
-{
-	struct held_roots roots;
-	const struct names_options o = {
-		.began = (uint64_t)r->began, .roots = &roots,
-		.silent = &found->silent, .replaced = &found->replaced,
-		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
-		.stacks = have_stacks(r),
-		.depth = r->options->symbols == SYMBOLS_LINES ? PS_LINES : PS_INLINES,
-		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
-	};
-	enum names_result result;
-	struct names_lack lack;
-	struct pd_bytes section;
-
-	mounts_roots(&r->mounts, &roots);
-	section = names_find(fd, &o, &result, &lack);
-	log_names(&r->log, result, where);
-	if (lack.text[0])
-		log_at(&r->log, LOG_WARNING, "not all names of functions are in %s, but preport "
-		       "can find more: %s", where, lack.text);
-	return section;
-}
-
-/* Finds the files that were replaced, in which names would be wrong. */
-static void check_files(struct recording *r, int fd, struct buildid_summary *found)
-{
-	const struct deadline deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
-	struct perf_clock_pair now = { 0 };
-	struct buildid_summary checked;
-	struct held_roots roots;
-	char path[32];
-
-	if (!read_clocks(&r->events, &now))
-		now = (struct perf_clock_pair){ 0 };
-	mounts_roots(&r->mounts, &roots);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	buildid_check(path, &(struct buildid_request){
-		have_stacks(r) == NAMES_WITH_STACKS ? BUILDID_ALL : BUILDID_HIT, &deadline,
-		now.perf, now.wall, &roots }, &checked);
-	log_silent_files(r, "what functions are called in", &checked.silent);
-	found->silent = checked.silent;
-	found->replaced = checked.replaced;
-}
-
-static int output_fd(const struct datafile *f)
-{
-	return f->mode == PD_MODE_DIRECTORY ? f->directory : f->fd;
-}
-
-/* Writes feature PD_SYMBOLS. */
-static int write_names(struct recording *r, struct buildid_summary *found)
-{
-	struct datafile *f = &r->file;
-	struct pd_bytes section;
-	int err = 0;
-
-	if (!wants_names(r))
-		return 0;
-	if (f->which == BUILDID_NONE)
-		check_files(r, output_fd(f), found);
-	section = find_names(r, output_fd(f), found, "the file");
-	if (section.size)
-		err = pd_writer_feature_bytes(f->writer, PD_FEATURE_PD_SYMBOLS, section, &f->error);
-	free((void *)section.data);
-	return err;
-}
-
-void metadata_symbols_file(struct recording *r)
-{
-	struct symbols_file *s = &r->file.symbols;
-	const int copy = symbols_file_end_copy(s, &r->log);
-	struct buildid_summary found = { 0 };
-	struct pd_bytes section;
-
-	check_files(r, copy, &found);
-	section = find_names(r, copy, &found, s->path);
-	symbols_file_write(s, section, &r->log);
-	free((void *)section.data);
-	file_names_free(&found.silent);
-	file_names_free(&found.replaced);
-}
-
 int metadata_file(struct recording *r)
 {
 	struct buildid_summary found = { 0 };
@@ -452,12 +234,8 @@ int metadata_file(struct recording *r)
 	struct host_arrays arrays;
 	int err = write_directory_format(r);
 
-	if (!err && r->file.read_back)
-		err = write_build_ids(r, &found);
 	if (!err)
-		err = write_names(r, &found);
-	file_names_free(&found.silent);
-	file_names_free(&found.replaced);
+		err = hit_files_write(r, &found);
 	if (r->bpf)
 		bpf_progs_refresh(r->bpf);
 	h = host_of(r, &arrays);

@@ -19,9 +19,6 @@ int metadata_existing(struct recording *r);	/* the three above in one */
 int metadata_stream(struct recording *r);	/* features at the start of a pipe */
 int metadata_file(struct recording *r);		/* features at the end of a file, build ids too */
 
-/* Writes the names of a stream to the file of --symbols-file, after the stream has ended. */
-void metadata_symbols_file(struct recording *r);
-
 /* Parses --synth. Returns false for an unknown word. */
 bool metadata_parse_synth(const char *text, unsigned int *what);
 
