@@ -4,6 +4,7 @@ let base, tree, sandwich = [], focus = 0, chosen = 0, past = [];
 let view = 'flame', byName = false, group, width = 'after', selected = -1;
 /* What is measured: [text, event, column, waits that are hidden: 0, 1]. */
 let measures, measured = 0, measure = 0, hiddenWaits;
+let place;	/* the view and the zoom of the entry in the browser's history; undefined: not known */
 
 /* Makes the trees anew from the file: of a range of time, with groups or without. */
 function rebuild() {
@@ -74,7 +75,10 @@ function keepHash() {
 	set('m', measured && measures[measured][0]);
 	set('w', width === 'after' ? '' : width);
 	set('k', coloring === 'kind' ? '' : coloring);
-	try { history.replaceState(null, '', '#' + hash); } catch { /* file: in some browsers */ }
+	const here = ['v', 'f', 'r', 'z'].map(key => hash.get(key)).join();
+	const keep = [undefined, here].includes(place) ? 'replaceState' : 'pushState';
+	place = here;
+	try { history[keep](null, '', '#' + hash); } catch { /* file: in some browsers */ }
 }
 
 /* The function with the most of its own: where a sandwich starts. */
@@ -327,6 +331,7 @@ function listen() {
 	listenToHeat();
 	addEventListener('keydown', onKey);
 	addEventListener('resize', show);
+	addEventListener('popstate', returnToPlace);
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { chooseColors(); show(); });
 }
 
@@ -335,15 +340,33 @@ function follow(wanted) {
 	const at = file.functions.findIndex(f => f[0] === wanted.get('f') && f[2] < THREAD);
 	if (at >= 0)
 		selected = at;
-	const first = wanted.get('v') || file.view;
-	if (VIEWS.includes(first))
+	const first = wanted.get('v') || file.view || 'flame';
+	if (VIEWS.includes(first) && (first !== view || first === 'sandwich'))
 		setView(first);
 	goTo((wanted.get('z') || '').split(';').filter(part => part));
+	place = undefined;
 	find(wanted.get('q') || '');
 }
 
-function readLink(wanted) {
+function readRange(wanted) {
 	const times = /^([\d.]+)-([\d.]+)$/.exec(wanted.get('r') || '');
+	range = times && threads.length ? times.slice(1).map(Number) : null;
+}
+
+/* What the browser's Back and Forward do. */
+function returnToPlace() {
+	const wanted = new URLSearchParams(location.hash.slice(1)), before = String(range);
+	readRange(wanted);
+	place = undefined;
+	focus = chosen = 0;
+	past = [];
+	if (String(range) !== before)
+		rebuild();
+	follow(wanted);
+}
+
+function readLink(wanted) {
+	readRange(wanted);
 	measures = listMeasures();
 	$('measure').append(...measures.map(([text]) => new Option(text)));
 	chooseMeasure(max(0, measures.findIndex(([text]) => text === wanted.get('m'))));
@@ -354,8 +377,6 @@ function readLink(wanted) {
 	group = groups.includes(wanted.get('g')) ? wanted.get('g') : groups[0];
 	width = WIDTHS.includes(wanted.get('w')) ? wanted.get('w') : 'after';
 	coloring = COLORINGS.includes(wanted.get('k')) ? wanted.get('k') : 'kind';
-	if (times && threads.length)
-		range = times.slice(1).map(Number);
 }
 
 async function start() {

@@ -22,13 +22,13 @@ const root = document.documentElement, press = (key, target, shiftKey) =>
 const text = id => document.getElementById(id).textContent;
 const cells = () => [...document.querySelectorAll('tbody tr')].map(
     row => [...row.cells].map(cell => cell.textContent));
-const wait = setInterval(() => {
+const wait = setInterval(async () => {
     if (!root.dataset.ready)
         return;
     clearInterval(wait);
     let result;
     try {
-        result = (() => { @STEPS@ })();
+        result = await (async () => { @STEPS@ })();
     } catch (error) {
         result = String(error.stack);
     }
@@ -133,6 +133,37 @@ def test_zoom_and_back(drive, tmp_path):
     assert [row.split("#")[0] for row in got] == [
         "worker-1", "[app]", "[leaf]", "[leaf]", "[work]", "[app]", "cpu-clock", "cpu-clock"]
     assert "z=worker-1%3B%5Bapp%5D%3B%5Bleaf%5D" in got[3] and "z=" not in got[6]
+
+
+def test_the_browser_goes_back_and_forward(drive, tmp_path):
+    """Each zoom and view is a place of the history, a choice is not."""
+    got = drive(recording(tmp_path / "perf.data"), """
+        const says = [], graph = document.getElementById('graph');
+        const say = () => says.push([text('status').split('  ')[0], location.hash,
+            document.querySelector('[aria-pressed=true]').id, history.length]);
+        const go = async n => {
+            const went = new Promise(done => addEventListener('popstate', done, {once: true}));
+            history.go(n);
+            await went;
+            say();
+        };
+        say();
+        ['ArrowUp', 'ArrowUp', 'Enter', 'ArrowUp', 'Enter', 't'].forEach(key => press(key, graph));
+        say();
+        press('s');
+        say();
+        for (const n of [-1, -1, -1, -1, 3])
+            await go(n);
+        return says;""")
+    depth = got[0][3]
+    zooms = ["", "z=worker-1%3B%5Bapp%5D", "z=worker-1%3B%5Bapp%5D%3B%5Bleaf%5D"]
+    assert [view for *_, view, _ in got] == ["flame", "table", "sandwich", "table", "flame",
+                                             "flame", "flame", "table"]
+    assert [row[1].lstrip("#") for row in got if row[2] != "sandwich"] == [
+        "", "v=table&" + zooms[2], "v=table&" + zooms[2], zooms[2], zooms[1], "",
+        "v=table&" + zooms[2]]
+    assert [row[3] - depth for row in got] == [0, 3, 4, 4, 4, 4, 4, 4]
+    assert [row[0] for row in got[4:7]] == ["[leaf]", "[app]", "cpu-clock"]
 
 
 def test_copied_stacks_are_folded_ones(drive, tmp_path):
