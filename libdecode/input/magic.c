@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/cursor.h"
-
-enum { TEXT = 8, PIPE_HEADER = 16, FILE_HEADER = 104 };
+#include "layout/container.h"
 
 static const struct magic {
-	char text[TEXT + 1];
+	char text[PD_MAGIC_TEXT + 1];
 	enum pd_magic magic;
 	size_t version_at;	/* of the digit */
 } magics[] = {
@@ -25,23 +24,23 @@ static bool is_damaged(const struct magic *m, const uint8_t *first)
 {
 	const enum pd_swap swap = (m->magic == PD_MAGIC_BIG) ==
 		(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? PD_SWAP_NO : PD_SWAP_YES;
-	const uint64_t size = pd_load64(first + TEXT, swap);
+	const uint64_t size = pd_load64(first + PD_MAGIC_TEXT, swap);
 	size_t wrong = 0;
 
-	for (size_t i = 0; i < TEXT; i++)
+	for (size_t i = 0; i < PD_MAGIC_TEXT; i++)
 		wrong += first[i] != (uint8_t)m->text[i];
 	return m->magic != PD_MAGIC_V1 && wrong == 1 &&
 	       (first[m->version_at] == '2' || !isdigit(first[m->version_at])) &&
-	       (size == PIPE_HEADER || size == FILE_HEADER);
+	       (size == PD_MAGIC_SIZE || size == PD_FILE_HEADER_SIZE);
 }
 
 enum pd_magic pd_magic_of(struct pd_bytes first, bool *damaged)
 {
 	*damaged = false;
-	if (first.size < TEXT + sizeof(uint64_t))
+	if (first.size < PD_MAGIC_SIZE)
 		return PD_MAGIC_NONE;
 	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
-		if (memcmp(first.data, magics[i].text, TEXT) == 0)
+		if (memcmp(first.data, magics[i].text, PD_MAGIC_TEXT) == 0)
 			return magics[i].magic;
 	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
 		if (is_damaged(&magics[i], first.data)) {

@@ -9,11 +9,11 @@
 #include "base/tempfile.h"
 #include "input/magic.h"
 #include "input/source_internal.h"
+#include "layout/container.h"
 
 #define PIECE_SIZE (2u << 20)	/* bytes of a mapped file in memory at once, besides those asked
 				 * for */
 #define TEMPFILE_DEFAULT (4ull << 30)
-#define HEAD_SIZE 16
 
 static struct pd_source *new_source(enum source_kind kind, struct pd_budget *b, struct pd_error *e)
 {
@@ -76,8 +76,8 @@ static bool needs_random(struct pd_bytes head)
 	bool damaged;
 
 	return pd_magic_of(head, &damaged) != PD_MAGIC_NONE &&
-	       pd_load64(head.data + 8, PD_SWAP_NO) != HEAD_SIZE &&
-	       pd_load64(head.data + 8, PD_SWAP_YES) != HEAD_SIZE;
+	       pd_load64(head.data + PD_MAGIC_TEXT, PD_SWAP_NO) != PD_MAGIC_SIZE &&
+	       pd_load64(head.data + PD_MAGIC_TEXT, PD_SWAP_YES) != PD_MAGIC_SIZE;
 }
 
 /* Takes ownership of s. */
@@ -154,15 +154,15 @@ static struct pd_source *open_layers(struct pd_source *s, const struct pd_source
 	const struct pd_packing *packing;
 	struct pd_bytes head;
 
-	_Static_assert(HEAD_SIZE >= PD_PACKING_HEAD, "the packing is found");
-	if (pd_source_peek(s, HEAD_SIZE, &head, e))
+	_Static_assert(PD_MAGIC_SIZE >= PD_PACKING_HEAD, "the packing is found");
+	if (pd_source_peek(s, PD_MAGIC_SIZE, &head, e))
 		goto failed;
 	packing = pd_packing_of(head);
 	if (packing) {
 		s = unpack_source(s, packing, e);
 		if (!s)
 			return NULL;
-		if (pd_source_peek(s, HEAD_SIZE, &head, e))
+		if (pd_source_peek(s, PD_MAGIC_SIZE, &head, e))
 			goto failed;
 	}
 	if (!pd_source_is_random(s) && needs_random(head))

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
         "schema": "base layout",
         "lint": "base layout plan",
         "tracepoint": "base",
-        "input": "base",
+        "input": "base layout",
         "session": "base layout plan tracepoint",
         "stream": "base layout input session",
         "container": "base input plan session stream",
