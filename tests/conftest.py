@@ -46,9 +46,11 @@ os.environ.setdefault("UBSAN_OPTIONS", f"exitcode={SANITIZER_REPORT}:print_stack
 # thresholds a third of a test's time is spent on looking for circles in them.
 gc.set_threshold(100_000, 20, 20)
 
-# A shell starts background jobs with SIGINT ignored, which the tools would inherit.
+# A shell starts background jobs with SIGINT and SIGQUIT ignored, which the tools would inherit.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGQUIT) == signal.SIG_IGN:
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 # The programs of which some captures were made.
 CORPUS_PROGRAMS = {"perfparser/cpp-inlining", "perfparser/vector_static_clang"}

@@ -680,24 +680,31 @@ def test_a_low_limit_of_the_rate_is_kept(record, options, said):
     assert run.attr()["sample_freq"] == 2000 and ("lowered to 2000 Hz" in run.stderr) == said
 
 
-def test_the_sysctl_for_sampling_is_put_back(record, start_precord, run_precord, tmp_path):
-    """Also after a quit from the terminal. While it is changed, the doctor says so."""
-    path = "/proc/sys/kernel/perf_cpu_time_max_percent"
+@pytest.fixture
+def percent():
+    """The file of the sysctl, and its text; it has this again when the test has failed, too."""
     need("root")
-    with open(path, encoding="ascii") as sysctl:
-        before = sysctl.read()
+    path = pathlib.Path("/proc/sys/kernel/perf_cpu_time_max_percent")
+    before = path.read_text()
+    yield path, before
+    if path.read_text() != before:
+        path.write_text(before)
+
+
+def test_the_sysctl_for_sampling_is_put_back(percent, record, start_precord, run_precord,
+                                             tmp_path):
+    """Also after a quit from the terminal. While it is changed, the doctor says so."""
+    path, before = percent
     run = record(*CLOCK, "--cpu-percent", "50", command=["cat", path], stdout=subprocess.PIPE)
-    assert run.done.stdout == b"50\n"
-    with open(path, encoding="ascii") as sysctl:
-        assert sysctl.read() == before
+    assert run.done.stdout == b"50\n" and path.read_text() == before
     process = start_precord("-o", "perf.data", *CLOCK, "--cpu-percent", "51", "--", "sh", "-c",
                             f"touch {tmp_path}/runs; exec sleep 60")
     wait_for((tmp_path / "runs").exists)
-    assert pathlib.Path(path).read_text() == "51\n"
+    assert path.read_text() == "51\n"
     said = run_precord("--doctor", stdout=subprocess.PIPE).stdout
     process.send_signal(signal.SIGQUIT)
     assert process.wait(timeout=20) == 128 + signal.SIGTERM and b"may take 51 %" in said
-    assert pathlib.Path(path).read_text() == before
+    assert path.read_text() == before
 
 
 def test_realtime_priority_is_the_recorders_alone(start_precord, workload, tmp_path):
