@@ -91,7 +91,8 @@ def test_events_of_the_same_name_are_columns(tmp_path):
 
 @pytest.mark.parametrize("words, want", [
     (["precord", "-g", "--", "./my app"], "precord -g -- ./my app"), (["a\nfn=b"], "a\\x0afn=b"),
-    (["x" * 3000, "y" * 3000], "x" * 3000 + " " + "y" * 1094), ([], None)])
+    (["x" * 3000, "y" * 3000], "x" * 3000 + " " + "y" * 1094), ([], None)],
+                         ids=["blank", "newline", "long", "none"])
 def test_the_graph_of_calls_has_the_recorded_command(tmp_path, words, want):
     it = Recording()
     it.sample(5, 10, 7, 0x1010)

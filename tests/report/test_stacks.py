@@ -177,7 +177,7 @@ def test_the_page_begins_with_a_view(recording):
     ["--callers"], ["--callers", "-f", "pprof"], ["--callers", "-f", "script"], ["--inverted"],
     ["--inverted", "-f", "folded"], ["--callers", "--inverted", "-f", "flamegraph"],
     ["--annotate"], ["--annotate", "-f", "script"], ["--annotate=x", "-f", "folded"],
-    ["--annotate=kj", "-f", "folded"]))
+    ["--annotate=kj", "-f", "folded"], ["--theme=dark"], ["--theme=dark", "-f", "svg"]))
 def test_wrong_words(recording, options):
     preport(*options, recording, status=2)
 
