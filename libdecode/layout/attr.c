@@ -6,11 +6,7 @@
  */
 #include "layout/desc.h"
 #include "layout/names_tables.h"
-
-#define FREQ (1ull << 10)
-#define WATERMARK (1ull << 14)
-#define USE_CLOCKID (1ull << 25)
-#define BREAKPOINT 5
+#include "pd/enums.h"
 
 static const struct pd_bits flag_bits[] = {
 	BIT(precise_ip, 15, 2),
@@ -29,25 +25,28 @@ static const struct pd_bits aux_action_bits[] = {
 	ENUM(4, type, "kind of event, or id of its PMU", pd_names_attr_type), \
 	U32(size, "size of this structure in bytes"), \
 	X64(config, "the event, in the encoding of its type", ROLE(NONE)), \
-	U64(sample_freq, "samples per second", IF_MASK(flags, FREQ)), \
-	U64(sample_period, "events per sample, 0: count only", UNLESS_MASK(flags, FREQ)), \
+	U64(sample_freq, "samples per second", IF_MASK(flags, PD_ATTR_FREQ)), \
+	U64(sample_period, "events per sample, 0: count only", \
+	    UNLESS_MASK(flags, PD_ATTR_FREQ)), \
 	FLAGS(8, sample_type, "fields of a sample", pd_names_sample_type), \
 	FLAGS(8, read_format, "fields of a count", pd_names_read_format), \
 	{ PD_KEY(flags), .kind = PD_UINT, .width = 8, .show = PD_FLAGS, .msb_first = true, \
 		.bits = flag_bits, \
 	  .names = pd_names_attr_flags, \
 	  .doc = "bit-fields, numbered as on little-endian machines" }, \
-	U32(wakeup_watermark, "bytes before a wake-up", IF_MASK(flags, WATERMARK)), \
-	U32(wakeup_events, "samples before a wake-up", UNLESS_MASK(flags, WATERMARK)), \
+	U32(wakeup_watermark, "bytes before a wake-up", IF_MASK(flags, PD_ATTR_WATERMARK)), \
+	U32(wakeup_events, "samples before a wake-up", UNLESS_MASK(flags, PD_ATTR_WATERMARK)), \
 	ENUM(4, bp_type, "accesses that trigger the breakpoint", pd_names_bp_type), \
-	X64(bp_addr, "address of the breakpoint", IF_EQUAL(type, BREAKPOINT), ROLE(DATA_ADDRESS)), \
+	X64(bp_addr, "address of the breakpoint", IF_EQUAL(type, PD_TYPE_BREAKPOINT), \
+	    ROLE(DATA_ADDRESS)), \
 	X64(config1, "extension of config; name or path of a probe", \
-	    UNLESS_EQUAL(type, BREAKPOINT), ROLE(NONE)), \
+	    UNLESS_EQUAL(type, PD_TYPE_BREAKPOINT), ROLE(NONE)), \
 	U64(bp_len, "length of the breakpoint in bytes", \
-	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .left = 8 }), \
+	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = PD_TYPE_BREAKPOINT, \
+		    .left = 8 }), \
 	X64(config2, "extension of config; offset of a probe", \
-	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = BREAKPOINT, .unless = true, \
-		    .left = 8 }, ROLE(NONE)), \
+	    .when = { .on = PD_ON_EQUAL, .sibling = "type", .value = PD_TYPE_BREAKPOINT, \
+		    .unless = true, .left = 8 }, ROLE(NONE)), \
 	FLAGS(8, branch_sample_type, "branches to record", pd_names_branch_sample_type, \
 	      IF_LEFT(8)), \
 	X64(sample_regs_user, "mask of the user registers in samples", IF_LEFT(8), ROLE(NONE)), \
@@ -55,10 +54,11 @@ static const struct pd_bits aux_action_bits[] = {
 	{ PD_KEY(clockid), .kind = PD_UINT, .width = 4, .show = PD_ENUM, \
 		.names = pd_names_clockid, \
 	  .doc = "clock of `time`", \
-	  .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .left = 4 } }, \
+	  .when = { .on = PD_ON_MASK, .sibling = "flags", .value = PD_ATTR_USE_CLOCKID, \
+		    .left = 4 } }, \
 	PAD(TIMES(4), \
-	    .when = { .on = PD_ON_MASK, .sibling = "flags", .value = USE_CLOCKID, .unless = true, \
-		    .left = 4 }), \
+	    .when = { .on = PD_ON_MASK, .sibling = "flags", .value = PD_ATTR_USE_CLOCKID, \
+		    .unless = true, .left = 4 }), \
 	X64(sample_regs_intr, "mask of the interrupt-time registers in samples", IF_LEFT(8), \
 	    ROLE(NONE)), \
 	U32(aux_watermark, "bytes of AUX data before a wake-up", IF_LEFT(4)), \

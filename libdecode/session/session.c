@@ -9,8 +9,6 @@
 #include "pd/enums.h"
 #include "plan/extract.h"
 
-#define FREQ (1ull << 10)
-#define SAMPLE_ID_ALL (1ull << 18)
 #define MAX_MISC_BITS 4
 
 int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap)
@@ -129,8 +127,8 @@ int pd_session_plans_of(struct pd_session *s, struct pd_attr *a)
 		return 0;
 	a->sample = pd_plan_compile(pd_sample_fields, &facts, s->budget);
 	a->read = pd_plan_compile(pd_record_desc(PD_RECORD_READ)->fields, &facts, s->budget);
-	a->trailer = pd_plan_compile(a->flags & SAMPLE_ID_ALL ? pd_sample_id_fields : nothing,
-				     &facts, s->budget);
+	a->trailer = pd_plan_compile(a->flags & PD_ATTR_SAMPLE_ID_ALL ? pd_sample_id_fields :
+				     nothing, &facts, s->budget);
 	if (!a->sample || !a->read || !a->trailer) {
 		drop_plans(a);
 		return -1;
@@ -148,7 +146,7 @@ static bool same_layout(const struct pd_attr *a, const struct pd_attr *b)
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
 	       a->branch_sample_type == b->branch_sample_type && a->regs_user == b->regs_user &&
 	       a->regs_intr == b->regs_intr &&
-	       (a->flags & SAMPLE_ID_ALL) == (b->flags & SAMPLE_ID_ALL);
+	       (a->flags & PD_ATTR_SAMPLE_ID_ALL) == (b->flags & PD_ATTR_SAMPLE_ID_ALL);
 }
 
 static bool same_id_at(const struct pd_attr *a, const struct pd_attr *b)
@@ -171,7 +169,7 @@ static void add_place(struct pd_session *s, struct pd_attr *a)
 static bool has_samples(const struct pd_attr *a)
 {
 	return !(a->type == PD_TYPE_SOFTWARE && a->config == PD_COUNT_SW_DUMMY) &&
-	       (a->sample_period || a->flags & FREQ);
+	       (a->sample_period || a->flags & PD_ATTR_FREQ);
 }
 
 static void note_sampling(struct pd_session *s, struct pd_attr *a)
@@ -509,7 +507,7 @@ enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_
 		return PD_NOT_FOUND;
 	if (s->nr_attrs == 1)
 		return PD_FOUND;
-	if (type != PD_RECORD_SAMPLE && !(first->flags & SAMPLE_ID_ALL) && s->same_id_at)
+	if (type != PD_RECORD_SAMPLE && !(first->flags & PD_ATTR_SAMPLE_ID_ALL) && s->same_id_at)
 		return PD_FOUND;
 	if (!s->same_id_at) {
 		found = find_by_place(s, type, record);

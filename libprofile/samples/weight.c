@@ -7,15 +7,7 @@
 #include "pd/enums.h"
 #include "pd/history.h"
 
-/* linux/perf_event.h */
-enum {
-	TYPE_OF_SOFTWARE = 1,
-	TYPE_OF_TRACEPOINT = 2,
-	CPU_CLOCK = 0,
-	TASK_CLOCK = 1,
-	FLAG_INHERIT = 1 << 1,
-	NS_IN_S = 1000000000,
-};
+enum { NS_IN_S = 1000000000 };
 
 #define FACTS_OF_ACCESSES (PD_SAMPLE_ADDR | PD_SAMPLE_DATA_SRC | PD_SAMPLE_WEIGHT | \
 			   PD_SAMPLE_WEIGHT_STRUCT | PD_SAMPLE_PHYS_ADDR | \
@@ -73,15 +65,16 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 				  .frequency = facts.frequency };
 	snprintf(w->name, sizeof(w->name), "%s", pd_attr_name(a));
 	w->is_switch = strncmp(w->name, "sched:sched_switch", 18) == 0;
-	w->is_tracepoint = facts.type == TYPE_OF_TRACEPOINT;
+	w->is_tracepoint = facts.type == PD_TYPE_TRACEPOINT;
 	w->is_wait = strcmp(w->name, "offcpu-time") == 0;
-	w->is_time = w->is_wait || (facts.type == TYPE_OF_SOFTWARE &&
-				    (facts.config == CPU_CLOCK || facts.config == TASK_CLOCK));
+	w->is_time = w->is_wait || (facts.type == PD_TYPE_SOFTWARE &&
+				    (facts.config == PD_COUNT_SW_CPU_CLOCK ||
+				     facts.config == PD_COUNT_SW_TASK_CLOCK));
 	w->is_read = sample_type & PD_SAMPLE_READ;
 	w->copies_stacks = sample_type & PD_SAMPLE_REGS_USER;
 	w->has_call_stacks = pd_attr_has_call_stacks(a);
 	w->has_accesses = facts.type == PD_TYPE_RAW && sample_type & FACTS_OF_ACCESSES;
-	w->is_inherited = facts.flags & FLAG_INHERIT;
+	w->is_inherited = facts.flags & PD_ATTR_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->copied_bytes = (uint32_t)facts.copied_bytes;
 	w->has_no_weight = facts.frequency && !w->is_read &&
