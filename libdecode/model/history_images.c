@@ -55,7 +55,7 @@ enum pd_image_kind pd_image_kind_of(struct pd_bytes path, enum pd_space_of of)
 			return kinds[i].kind;
 	if (!path.size)
 		return PD_IMAGE_ANONYMOUS;
-	return ends_with(path, " (deleted)") ? PD_IMAGE_DELETED : PD_IMAGE_FILE;
+	return ends_with(path, PD_DELETED) ? PD_IMAGE_DELETED : PD_IMAGE_FILE;
 }
 
 /* Splits "[kernel.kallsyms]_text", or "[kernel.kallsyms._text]" of perf before 2.6.35, into the

@@ -256,10 +256,9 @@ static void put_other_events(struct pp_out *out)
 /* Files in memory have such a path, too. */
 static bool is_gone(struct pd_bytes path)
 {
-	static const char suffix[] = " (deleted)";
-	const size_t m = sizeof(suffix) - 1;
+	const size_t m = sizeof(PD_DELETED) - 1;
 
-	return path.size > m && memcmp(path.data + path.size - m, suffix, m) == 0;
+	return path.size > m && memcmp(path.data + path.size - m, PD_DELETED, m) == 0;
 }
 
 /* Returns what gives names to functions of an image, of which *f is one; NULL: nothing does. */

@@ -191,10 +191,9 @@ static bool use_image(struct ps_search *search, int fd, const struct ps_candidat
 /* The path without what the kernel appends to that of a deleted file. */
 static const char *path_of(struct ps_session *s, const struct pd_image *image)
 {
-	static const char suffix[] = " (deleted)";
-	const size_t n = strlen(image->path), m = sizeof(suffix) - 1;
+	const size_t n = strlen(image->path), m = sizeof(PD_DELETED) - 1;
 
-	if (n <= m || strcmp(image->path + n - m, suffix) != 0)
+	if (n <= m || strcmp(image->path + n - m, PD_DELETED) != 0)
 		return image->path;
 	return pd_arena_text(&s->arena, image->path, n - m);
 }

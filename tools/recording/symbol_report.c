@@ -50,10 +50,9 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 /* Such a path is of a file in memory, too. */
 static bool is_gone(const char *path)
 {
-	static const char suffix[] = " (deleted)";
-	const size_t n = strlen(path), m = sizeof(suffix) - 1;
+	const size_t n = strlen(path), m = sizeof(PD_DELETED) - 1;
 
-	return n > m && strcmp(path + n - m, suffix) == 0;
+	return n > m && strcmp(path + n - m, PD_DELETED) == 0;
 }
 
 /* Returns what helps, or "". */

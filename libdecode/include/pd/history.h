@@ -178,6 +178,9 @@ PD_API const char *pd_history_cgroup(const struct pd_history *h, uint64_t id);
 
 #define PD_NO_IMAGE UINT32_MAX
 
+/* The end of the path of a mapped file that was deleted, and of one in memory. */
+#define PD_DELETED " (deleted)"
+
 enum pd_image_kind {
 	PD_IMAGE_FILE,
 	PD_IMAGE_DELETED,	/* a file whose path names it no more */
