@@ -61,6 +61,10 @@ struct pd_session {
 	size_t nr_attrs, attrs_capacity;
 	uint64_t renames;		/* counts changes of names of all events */
 	struct pd_map ids;		/* id -> struct pd_attr */
+	struct {			/* the last sample's, as pd_session_attr_of() found it */
+		uint64_t id;
+		struct pd_attr *attr;	/* NULL: none yet */
+	} last;
 	struct pd_attr *places[PD_ID_PLACES];	/* for each way to place an id, the first event */
 	size_t nr_places;
 	bool same_id_at;		/* all events place their ids in the same way */
