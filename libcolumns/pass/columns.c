@@ -139,8 +139,8 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c->samples.entries_limit = (size_t)(c->budget.limit / 64);
 	if (c->samples.entries_limit > MAX_ENTRIES)
 		c->samples.entries_limit = MAX_ENTRIES;
-	if ((c->numbered || !c->recents.threads) &&
-	    !pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8) && !init_batches(c))
+	pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8);
+	if ((c->numbered || !c->recents.threads) && !init_batches(c))
 		return c;
 	pc_free(c);
 	return NULL;

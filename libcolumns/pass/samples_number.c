@@ -3,6 +3,8 @@
 
 #include "pd/enums.h"
 
+enum { FETCHED = 256 };	/* frames that are fetched at once */
+
 static const char *marker_name(uint64_t marker)
 {
 	static const struct {
@@ -79,16 +81,9 @@ static uint32_t number_frame(struct pc_columns *c, int32_t pid, const struct pc_
 }
 
 /* Sets the numbers of n entries, as far as there is memory. */
-static void number_entries(struct pc_columns *c, int32_t pid, struct pc_entry *entries, size_t n)
+static void number_part(struct pc_columns *c, int32_t pid, struct pc_entry *entries, size_t n,
+			uint32_t *numbers)
 {
-	uint32_t *numbers;
-
-	c->numbers.size = 0;
-	numbers = (uint32_t *)(void *)pd_buf_reserve(&c->numbers, n * sizeof(*numbers));
-	if (!numbers) {
-		c->refused = -1;
-		return;
-	}
 	for (size_t i = 0; i < n; i++) {
 		entries[i].hash = pc_frame_hash(&c->chains, &entries[i].frame);
 		pc_frame_prefetch(&c->chains, entries[i].hash);
@@ -97,7 +92,27 @@ static void number_entries(struct pc_columns *c, int32_t pid, struct pc_entry *e
 		pc_frame_prefetch_same(&c->chains, entries[i].hash);
 	for (size_t i = 0; i < n && !c->refused; i++)
 		numbers[i] = number_frame(c, pid, &entries[i]);
-	c->numbers.size = n * sizeof(*numbers);
+}
+
+/* Sets `numbers` to those of all entries. (The process is for names: then a sample is alone.) */
+static void number_entries(struct pc_columns *c, const struct pc_samples *s)
+{
+	struct pc_entry *entries = (struct pc_entry *)(void *)s->entries.data;
+	const size_t nr = s->entries.size / sizeof(*entries);
+	const int32_t pid = s->has & PD_HAS_PID ? s->pid[0] : -1;
+	uint32_t *numbers;
+
+	c->numbers.size = 0;
+	numbers = (uint32_t *)(void *)pd_buf_reserve(&c->numbers, nr * sizeof(*numbers));
+	if (!numbers) {
+		c->refused = -1;
+		return;
+	}
+	for (size_t i = 0, n; i < nr; i += n) {
+		n = nr - i < FETCHED ? nr - i : FETCHED;
+		number_part(c, pid, entries + i, n, numbers + i);
+	}
+	c->numbers.size = nr * sizeof(*numbers);
 }
 
 static void write_stack(struct pc_columns *c, uint32_t number, const uint32_t *frames, size_t n,
@@ -115,49 +130,69 @@ static void write_stack(struct pc_columns *c, uint32_t number, const uint32_t *f
 	pc_finish_row(c, b);
 }
 
-static uint32_t number_stack(struct pc_columns *c, const uint32_t *frames, size_t n, size_t depth)
+/* Returns the frames of a sample's stack; the sample's entries begin at `from`. *n: how many. */
+static const uint32_t *frames_of(const struct pc_columns *c, const struct pc_addresses *a,
+				 size_t from, size_t *n)
+{
+	const uint32_t *numbers = (const uint32_t *)(const void *)c->numbers.data;
+
+	*n = a->end - from - a->has_ip;
+	return numbers + from + a->has_ip;
+}
+
+/* Hashes the stacks that are not known, and fetches what they are compared with. */
+static void hash_stacks(struct pc_columns *c, struct pc_samples *s)
+{
+	size_t from = 0, n;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct pc_addresses *a = &s->addresses[i];
+		const uint32_t *frames = frames_of(c, a, from, &n);
+
+		from = a->end;
+		if (a->is_known)
+			continue;
+		a->hash = pc_stack_hash(&c->chains, frames, n);
+		pc_stack_prefetch(&c->chains, a->hash);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->addresses[i].is_known)
+			pc_stack_prefetch_same(&c->chains, s->addresses[i].hash);
+}
+
+static uint32_t number_stack(struct pc_columns *c, const struct pc_addresses *a, size_t from)
 {
 	bool is_new;
-	const uint32_t number = pc_stack_number(&c->chains, frames, n, &is_new);
+	size_t n;
+	const uint32_t *frames = frames_of(c, a, from, &n),
+		       number = pc_stack_number(&c->chains, a->hash, frames, n, &is_new);
 
 	if (number == PC_NONE)
 		c->refused = -1;
 	else if (is_new)
-		write_stack(c, number, frames, n, depth);
+		write_stack(c, number, frames, n, a->depth);
 	return number;
-}
-
-/* Numbers the addresses of the i-th sample, which are n entries. */
-static struct pc_numbered number_addresses(struct pc_columns *c, const struct pc_samples *s,
-					   size_t i, struct pc_entry *entries, size_t n)
-{
-	const struct pc_addresses *a = &s->addresses[i];
-	const int32_t pid = s->has & PD_HAS_PID ? s->pid[i] : -1;
-	struct pc_numbered of = { PC_NONE, PC_NONE };
-	const uint32_t *numbers;
-
-	number_entries(c, pid, entries, n);
-	numbers = (const uint32_t *)(const void *)c->numbers.data;
-	if (!c->refused && a->has_ip)
-		of.frame = numbers[0];
-	if (!c->refused && s->has & PD_HAS_CALLCHAIN)
-		of.stack = number_stack(c, numbers + a->has_ip, n - a->has_ip, a->depth);
-	return of;
 }
 
 void pc_number_samples(struct pc_columns *c, struct pc_samples *s)
 {
-	struct pc_entry *entries = (struct pc_entry *)(void *)s->entries.data;
+	const bool has_chains = s->has & PD_HAS_CALLCHAIN;
 	size_t from = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
+	number_entries(c, s);
+	if (!c->refused && has_chains)
+		hash_stacks(c, s);
+	for (size_t i = 0; i < s->n && !c->refused; i++) {
 		const struct pc_addresses *a = &s->addresses[i];
-		struct pc_numbered of;
+		const uint32_t *numbers = (const uint32_t *)(const void *)c->numbers.data;
+		struct pc_numbered of = { PC_NONE, PC_NONE };
 
 		if (a->is_known)
 			of = c->numbered[a->slot];
-		else
-			of = number_addresses(c, s, i, entries + from, a->end - from);
+		else if (a->has_ip)
+			of.frame = numbers[from];
+		if (!a->is_known && has_chains)
+			of.stack = number_stack(c, a, from);
 		if (a->slot != PC_NONE)
 			c->numbered[a->slot] = of;
 		s->frame[i] = of.frame;

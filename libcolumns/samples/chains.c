@@ -3,22 +3,16 @@
 
 #include <string.h>
 
-struct pc_stack_place {
-	size_t start, count;	/* in `items` */
-};
-
 struct frames_key {
 	const uint32_t *frames;
 	size_t n;
 };
 
-int pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit)
+void pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit)
 {
 	*c = (struct pc_chains){ .frame_index.budget = budget, .stack_index.budget = budget,
 				 .frames.budget = budget, .stacks.budget = budget,
 				 .items.budget = budget, .limit = limit };
-	c->recent = pd_budget_alloc(budget, PC_NR_RECENT * sizeof(*c->recent));
-	return c->recent ? 0 : -1;
 }
 
 void pc_chains_free(struct pc_chains *c)
@@ -28,8 +22,6 @@ void pc_chains_free(struct pc_chains *c)
 	pd_buf_free(&c->frames);
 	pd_buf_free(&c->stacks);
 	pd_buf_free(&c->items);
-	pd_budget_free(c->items.budget, c->recent, PC_NR_RECENT * sizeof(*c->recent));
-	c->recent = NULL;
 }
 
 /* Returns all members but the offset. */
@@ -57,8 +49,8 @@ uint32_t pc_frame_hash(struct pc_chains *c, const struct pc_frame *f)
 				     rest_of(f));
 }
 
-static uint32_t find_or_add_frame(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
-				  bool *is_new)
+uint32_t pc_frame_number(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
+			 bool *is_new)
 {
 	const uint32_t found = pc_index_find(&c->frame_index, hash, is_same_frame, c, f);
 	uint32_t place;
@@ -77,19 +69,6 @@ static uint32_t find_or_add_frame(struct pc_chains *c, uint32_t hash, const stru
 	    pc_index_add(&c->frame_index, hash, place))
 		return PC_NONE;
 	return c->first_frame + place;
-}
-
-uint32_t pc_frame_number(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
-			 bool *is_new)
-{
-	struct pc_recent *recent = &c->recent[hash % PC_NR_RECENT];
-
-	*is_new = false;
-	if (recent->number && are_equal(&recent->frame, f))
-		return recent->number - 1;
-	recent->frame = *f;
-	recent->number = find_or_add_frame(c, hash, f, is_new) + 1;
-	return recent->number - 1;
 }
 
 static bool is_same_stack(const void *ctx, uint32_t id, const void *key)
@@ -111,16 +90,23 @@ static void empty_stacks(struct pc_chains *c)
 	pc_index_clear(&c->stack_index);
 }
 
-uint32_t pc_stack_number(struct pc_chains *c, const uint32_t *frames, size_t n, bool *is_new)
+uint32_t pc_stack_hash(struct pc_chains *c, const uint32_t *frames, size_t n)
 {
-	const struct frames_key key = { frames, n };
-	struct pc_stack_place new = { .count = n };
 	uint64_t hash = pc_index_seed(&c->stack_index) ^ n;
-	uint32_t found, place;
 
 	for (size_t i = 0; i < n; i++)
 		hash = pd_hash_mix(hash, frames[i]);
-	found = pc_index_find(&c->stack_index, (uint32_t)hash, is_same_stack, c, &key);
+	return (uint32_t)hash;
+}
+
+uint32_t pc_stack_number(struct pc_chains *c, uint32_t hash, const uint32_t *frames, size_t n,
+			 bool *is_new)
+{
+	const struct frames_key key = { frames, n };
+	struct pc_stack_place new = { .count = n };
+	const uint32_t found = pc_index_find(&c->stack_index, hash, is_same_stack, c, &key);
+	uint32_t place;
+
 	*is_new = found == PC_NONE;
 	if (!*is_new)
 		return c->first_stack + found;
@@ -131,7 +117,7 @@ uint32_t pc_stack_number(struct pc_chains *c, const uint32_t *frames, size_t n, 
 	pd_buf_append(&c->items, frames, n * sizeof(*frames));
 	pd_buf_append(&c->stacks, &new, sizeof(new));
 	if (c->items.failed || c->stacks.failed || c->first_stack + place >= INT32_MAX ||
-	    pc_index_add(&c->stack_index, (uint32_t)hash, place))
+	    pc_index_add(&c->stack_index, hash, place))
 		return PC_NONE;
 	return c->first_stack + place;
 }

@@ -24,40 +24,33 @@ struct pc_frame {
 	uint8_t exact;
 };
 
-enum { PC_NR_RECENT = 2048 };
+struct pc_stack_place {
+	size_t start, count;	/* in `items` */
+};
 
 struct pc_chains {
 	struct pc_index frame_index, stack_index;	/* of places in the caches */
 	struct pd_buf frames;		/* struct pc_frame */
 	struct pd_buf stacks;		/* struct pc_stack_place */
 	struct pd_buf items;		/* uint32_t: frames of all stacks in the cache */
-	/* The frames that were looked up last, by their hash: these are in a near cache of the CPU,
-	 * which the index is too large for. */
-	struct pc_recent {
-		struct pc_frame frame;
-		uint32_t number;	/* + 1; 0: none */
-	} *recent;
 	uint32_t first_frame, first_stack;	/* numbers of the first in the caches */
 	uint64_t limit;			/* bytes for each of the two */
-	uint32_t depth;			/* of the stack that is looked up */
 };
 
-/* Returns 0, or -1 without memory. */
-int pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
+void pc_chains_init(struct pc_chains *c, struct pd_budget *budget, uint64_t limit);
 void pc_chains_free(struct pc_chains *c);
 
 uint32_t pc_frame_hash(struct pc_chains *c, const struct pc_frame *f);
 
 /* Fetches what pc_frame_number() reads of a frame with this hash: it is seldom in a near cache of
- * the CPU, and those of a whole stack can be fetched at once. */
-static inline void pc_frame_prefetch(const struct pc_chains *c, uint32_t hash)
+ * the CPU, and those of many frames can be fetched at once. */
+static inline PC_FETCHES void pc_frame_prefetch(const struct pc_chains *c, uint32_t hash)
 {
-	__builtin_prefetch(&c->recent[hash % PC_NR_RECENT]);
 	pc_index_prefetch(&c->frame_index, hash);
 }
 
 /* Fetches the frame that pc_frame_number() compares it with, once the first part is there. */
-static inline void pc_frame_prefetch_same(const struct pc_chains *c, uint32_t hash)
+static inline PC_FETCHES void pc_frame_prefetch_same(const struct pc_chains *c, uint32_t hash)
 {
 	const uint32_t place = pc_index_first(&c->frame_index, hash);
 
@@ -69,7 +62,25 @@ static inline void pc_frame_prefetch_same(const struct pc_chains *c, uint32_t ha
 uint32_t pc_frame_number(struct pc_chains *c, uint32_t hash, const struct pc_frame *f,
 			 bool *is_new);
 
-/* The same for a stack. */
-uint32_t pc_stack_number(struct pc_chains *c, const uint32_t *frames, size_t n, bool *is_new);
+uint32_t pc_stack_hash(struct pc_chains *c, const uint32_t *frames, size_t n);
+
+/* The same as pc_frame_prefetch() and pc_frame_prefetch_same(). */
+static inline PC_FETCHES void pc_stack_prefetch(const struct pc_chains *c, uint32_t hash)
+{
+	pc_index_prefetch(&c->stack_index, hash);
+}
+
+static inline PC_FETCHES void pc_stack_prefetch_same(const struct pc_chains *c, uint32_t hash)
+{
+	const uint32_t place = pc_index_first(&c->stack_index, hash);
+
+	if (place != PC_NONE)
+		__builtin_prefetch((const struct pc_stack_place *)(const void *)c->stacks.data +
+				   place);
+}
+
+/* The same as pc_frame_number() for a stack. */
+uint32_t pc_stack_number(struct pc_chains *c, uint32_t hash, const uint32_t *frames, size_t n,
+			 bool *is_new);
 
 #endif

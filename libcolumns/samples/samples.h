@@ -22,6 +22,7 @@ struct pc_addresses {
 	uint32_t slot;		/* pc_recents_find() or pc_recents_keep() */
 	uint32_t end;		/* of its entries */
 	uint32_t depth;		/* entries of the chain that are no markers */
+	uint32_t hash;		/* of the stack, while it is numbered */
 	bool is_known;		/* they are those of the slot, and there are no entries */
 	bool has_ip;		/* the first entry is that of the ip */
 	bool is_in_guest;	/* some of it is in a virtual machine */

@@ -41,7 +41,10 @@ static inline uint32_t pc_index_find(const struct pc_index *x, uint32_t hash, pc
 	return PC_NONE;
 }
 
-static inline void pc_index_prefetch(const struct pc_index *x, uint32_t hash)
+/* Marks a function that only prefetches: gcc removes its calls, unless it inlines them first. */
+#define PC_FETCHES __attribute__((always_inline))
+
+static inline PC_FETCHES void pc_index_prefetch(const struct pc_index *x, uint32_t hash)
 {
 	if (x->capacity)
 		__builtin_prefetch(&x->slots[hash & (x->capacity - 1)]);
