@@ -43,6 +43,13 @@ def _as_list(value):
     return [value] if is_one else list(value)
 
 
+def _given(name, value, found):
+    """What was found in an argument, of which None means all: then nothing is no choice."""
+    if not found and value is not None:
+        raise ValueError(f"{name}={value!r} selects nothing: None selects all")
+    return found
+
+
 def _number(value):
     """An int of 64 bits without a sign; also of numpy's numbers."""
     try:
@@ -135,7 +142,7 @@ class Table:
     def __init__(self, source, name, columns, groups, *more):
         number, _, known = _find_table(name)
         chosen, every = 0, {column: (i, group) for column, i, group in known}
-        for column in _as_list(columns):
+        for column in _given("columns", columns, _as_list(columns)):
             if column not in every:
                 raise ValueError(f"{name} has no column {column!r}: there are {', '.join(every)}")
             chosen |= 1 << every[column][0]
@@ -211,9 +218,10 @@ class Recording:
         return _json.loads(self._source().stats())
 
     def table(self, name, columns=None, groups=(), int64=False, file_id=None):
-        """A table: perfdata.tables() lists them. `groups` adds columns to samples, as pdecode's
-        --with: addr, raw, offset, wall, mem, branch, read, regs, stack,
-        tracepoints. With int64, addresses are int64 of the same bits."""
+        """A table: perfdata.tables() lists them. `columns` are given in the order that the table
+        has. `groups` adds columns to samples, as pdecode's --with: addr, raw, offset, wall, mem,
+        branch, read, regs, stack, tracepoints. With int64, addresses are int64 of the same
+        bits."""
         if name == "samples" and columns is None:
             columns = self._columns
         chosen = _groups(groups)
@@ -234,8 +242,8 @@ class Recording:
     def write_parquet(self, directory, tables=None, groups=(), int64=False, file_id=None):
         """Writes tables (default: all) to DIRECTORY/TABLE.parquet. The files get these names when
         all are complete, files.parquet last; an older one is removed first."""
-        chosen = list(_TABLES) if tables is None else _as_list(tables)
-        for name in chosen:
+        chosen = list(_TABLES) if tables is None else list(dict.fromkeys(_as_list(tables)))
+        for name in _given("tables", tables, chosen):
             _find_table(name)
         directory = _os.fsdecode(directory)
         _os.makedirs(directory, exist_ok=True)
@@ -331,8 +339,11 @@ def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=N
     256 MiB)."""
     if chains not in ("stacks", "inline"):
         raise ValueError("chains is 'stacks' or 'inline'")
-    arguments = (_number(memory), bool(strict), _types(types), _ranges(pid), _ranges(tid),
-                 _ranges(cpu), _texts(comm), _texts(event), _span(time))
+    comm, event = _given("comm", comm, _texts(comm)), _given("event", event, _texts(event))
+    columns = columns if columns is None else _as_list(columns)
+    arguments = (_number(memory), bool(strict), _given("types", types, _types(types)),
+                 _given("pid", pid, _ranges(pid)), _given("tid", tid, _ranges(tid)),
+                 _given("cpu", cpu, _ranges(cpu)), comm, event, _span(time))
     path = None
     if isinstance(source, (str, _os.PathLike)):
         path = _os.fspath(source)
@@ -352,5 +363,5 @@ def open(source, *, pid=None, tid=None, cpu=None, comm=None, event=None, types=N
     if columns is not None:
         recording.table("samples")  # raises if there is no such column
     recording._lines("file")        # raises if it is no recording
-    _warn_of_events(recording, _texts(event))
+    _warn_of_events(recording, event)
     return recording

@@ -1,5 +1,5 @@
 import os
-from typing import Any, BinaryIO, Callable, Iterable, Iterator, Literal
+from typing import Any, Callable, Iterable, Iterator, Literal, Protocol
 
 from typing_extensions import Buffer
 
@@ -12,6 +12,10 @@ __version__: str
 _Numbers = int | range | Iterable[int | range]
 _Names = str | Iterable[str]
 _Time = int | str | None
+_Path = str | os.PathLike[str] | os.PathLike[bytes]
+
+class _File(Protocol):
+    def read(self) -> Buffer: ...
 
 def tables() -> dict[str, list[str]]: ...
 
@@ -41,11 +45,11 @@ class Recording:
     def table(self, name: str, columns: _Names | None = None, groups: _Names = (),
               int64: bool = False, file_id: str | None = None) -> Table: ...
     def records(self, types: _Names | None = None) -> Iterator[Record]: ...
-    def write_parquet(self, directory: str | os.PathLike[str], tables: _Names | None = None,
+    def write_parquet(self, directory: _Path | bytes, tables: _Names | None = None,
                       groups: _Names = (), int64: bool = False,
                       file_id: str | None = None) -> None: ...
 
-def open(source: str | os.PathLike[str] | Buffer | BinaryIO, *,
+def open(source: _Path | Buffer | _File, *,
          pid: _Numbers | None = None, tid: _Numbers | None = None, cpu: _Numbers | None = None,
          comm: _Names | None = None, event: _Names | None = None, types: _Names | None = None,
          time: tuple[_Time, _Time] | None = None, columns: _Names | None = None,

@@ -72,7 +72,14 @@ from mypy import api, stubtest
 if stubtest.test_stubs(stubtest.parse_options(["perfdata"])):
     sys.exit("the hints differ from the module")
 shown, problems, code = api.run(["--strict", "-c", '''
-import mmap, perfdata
+import gzip, mmap, pathlib, subprocess, perfdata
+class File:
+    def read(self, size: int = -1) -> bytearray:
+        return bytearray()
+def copy(process: subprocess.Popen[bytes]) -> None:
+    for source in (gzip.open("perf.data.gz"), process.stdout, File(), b"", pathlib.Path("a")):
+        if source is not None:
+            perfdata.open(source).write_parquet(b"tables")
 def count(source: mmap.mmap) -> int:
     with perfdata.open(source, pid=range(3), time=("1s", None), comm=["a"]) as f:
         types: list[str] = [record.type for record in f.records("MMAP2")]

@@ -21,6 +21,16 @@ RECORD = "next(perfdata.open(sys.argv[1]).records()){}"
     (OPEN.format("time=(-1, None)"), "ValueError: -1 is not between"),
     (OPEN.format("time=(0, '99999999999s')"), "ValueError: 99999999999000000000 is not"),
     (OPEN.format("time=(1.5, 2)"), "TypeError: 1.5 is no number"),
+    (OPEN.format("pid=[]"), "ValueError: pid=[] selects nothing: None selects all"),
+    (OPEN.format("tid=range(5, 5)"), "ValueError: tid=range(5, 5) selects nothing"),
+    (OPEN.format("cpu=[range(5, 3)]"), "ValueError: cpu=[range(5, 3)] selects nothing"),
+    (OPEN.format("comm=()"), "ValueError: comm=() selects nothing"),
+    (OPEN.format("event=[]"), "ValueError: event=[] selects nothing"),
+    (OPEN.format("types=[]"), "ValueError: types=[] selects nothing"),
+    (OPEN.format("columns=[]"), "ValueError: columns=[] selects nothing"),
+    ("perfdata.open(sys.argv[1]).table('maps', [])", "ValueError: columns=[] selects nothing"),
+    ("perfdata.open(sys.argv[1]).write_parquet('/nonexistent', tables=[])",
+     "ValueError: tables=[] selects nothing"),
     (OPEN.format("comm='a' + chr(0)"), "ValueError: 'a\\x00' has a zero byte"),
     (OPEN.format("event=[5]"), "TypeError: 5 is no text"),
     (OPEN.format("types=b'MMAP'"), "TypeError: b'MMAP' is no text"),
@@ -53,8 +63,24 @@ class Number:
     def __index__(self):
         return 7306
 say([sum(r.type == "SAMPLE" for r in perfdata.open(sys.argv[1], pid=pid).records())
-     for pid in (Number(), [Number()], (7306,), range(7306, 7307), range(5, 5))])
-""", CHAINS) == [[30, 30, 30, 30, 66]]
+     for pid in (Number(), [Number()], (7306,), range(7306, 7307), [range(5, 5), 7306])])
+""", CHAINS) == [[30] * 5]
+
+
+def test_columns_are_read_once(python):  # noqa: F811
+    """An iterator is empty after that. They come as the table has them."""
+    assert python("""
+with perfdata.open(sys.argv[1], columns=iter(["pid", "time"])) as f:
+    say([f.table("samples").columns for _ in range(2)])
+""", CHAINS) == [[["time", "pid"]] * 2]
+
+
+def test_a_table_that_is_asked_for_twice(python, tmp_path):  # noqa: F811
+    assert python(f"""
+import os
+perfdata.open(sys.argv[1]).write_parquet({str(tmp_path)!r}, tables=["maps", "maps", "files"])
+say(sorted(os.listdir({str(tmp_path)!r})))
+""", CHAINS) == [["files.parquet", "maps.parquet"]]
 
 
 def test_a_map_is_not_copied(python):  # noqa: F811
