@@ -17,6 +17,12 @@ INCLUDES = ("libdecode", "libdecode/include", "libsymbols", "libsymbols/include"
 LIBRARIES = ("-ldw", "-lelf", "-liberty", "-lzstd", "-lz", "-llzma", "-lbz2", "-lm", "-pthread")
 
 
+def optional():
+    """Libraries that libpdsymbols is linked with where they are installed."""
+    done = subprocess.run(["pkg-config", "--exists", "libdeflate"], check=False)
+    return ["-ldeflate"] if done.returncode == 0 else []
+
+
 def compiled(settings, name):
     """Returns the path of tests/c/NAME.c, compiled as fast as the tools are."""
     program = settings.program(name)
@@ -24,7 +30,8 @@ def compiled(settings, name):
     subprocess.run([*shlex.split(os.environ.get("CC") or "gcc"), "-std=gnu11", "-O2", "-g",
                     "-D_GNU_SOURCE", "-Wno-missing-field-initializers",
                     *[f"-I{ROOT / folder}" for folder in INCLUDES], "-o", program,
-                    ROOT / "tests" / "c" / f"{name}.c", *archives, *LIBRARIES], check=True)
+                    ROOT / "tests" / "c" / f"{name}.c", *archives, *optional(), *LIBRARIES],
+                   check=True)
     return program
 
 

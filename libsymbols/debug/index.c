@@ -71,26 +71,27 @@ static bool get_header(const struct ps_elf *file, const struct ps_section *s, El
 	return true;
 }
 
-/* Charges what libdw will expand; zstd is expanded here. A section that is damaged remains as it
+/* Expands the section, or charges what libdw will expand. A section that is damaged remains as it
  * is. */
 static enum ps_status charge_section(struct ps_debug *d, struct ps_elf *file, size_t index,
 				     Elf_Scn *section)
 {
+	const struct ps_section *s = &file->sections[index];
 	GElf_Chdr header;
 
-	if (!get_header(file, &file->sections[index], section, &header))
+	if (!get_header(file, s, section, &header))
 		return PS_BAD_FILE;
-	if (header.ch_type == ELFCOMPRESS_ZSTD)
-		return ps_elf_expand_zstd(file, index, &header) == PS_OVER_LIMIT ? PS_OVER_LIMIT :
-										   PS_OK;
+	if (ps_can_expand(&header) && !is_gnu_compressed(s))
+		return ps_elf_expand(file, index, &header) == PS_OVER_LIMIT ? PS_OVER_LIMIT :
+									      PS_OK;
 	if (!pd_budget_charge(d->budget, header.ch_size))
 		return PS_OVER_LIMIT;
 	d->charged += header.ch_size;
 	return PS_OK;
 }
 
-/* Sections that are compressed are expanded by libdw, which writes to their headers: all of them,
- * when it opens the file. */
+/* libdw expands all sections that are compressed still when it opens the file, and writes to their
+ * headers. */
 static enum ps_status charge_sections(struct ps_debug *d, struct ps_elf *file,
 				      enum ps_debug_depth depth)
 {
@@ -279,7 +280,7 @@ static int find_units(struct ps_debug *d)
 	return ret;
 }
 
-/* libdw has expanded the section. */
+/* The section has been expanded. */
 static struct pd_bytes bytes_of(const struct ps_elf *file, const char *name)
 {
 	const struct ps_section *s = ps_debug_section(file, name);

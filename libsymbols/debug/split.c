@@ -61,8 +61,8 @@ static struct pd_bytes bytes_of(struct assembly *a, const struct ps_section *s)
 		return s ? ps_elf_section_bytes(a->file, s) : none;
 	section = elf_getscn(a->file->elf, index);
 	if (section && gelf_getchdr(section, &header)) {
-		if (header.ch_type == ELFCOMPRESS_ZSTD)
-			return ps_elf_expand_zstd(a->file, index, &header) == PS_OK ?
+		if (ps_can_expand(&header))
+			return ps_elf_expand(a->file, index, &header) == PS_OK ?
 				       ps_elf_section_bytes(a->file, s) : none;
 		if (!pd_budget_charge(budget, header.ch_size))
 			return none;

@@ -104,8 +104,8 @@ static enum ps_status open_copy(struct ps_lone_section *l, const struct ps_secti
 	if (s->header.sh_flags & SHF_COMPRESSED) {
 		if (!gelf_getchdr(section, &header))
 			return PS_BAD_FILE;
-		if (header.ch_type == ELFCOMPRESS_ZSTD) {
-			status = ps_expand_zstd(l->elf, section, &header, &l->arena);
+		if (ps_can_expand(&header)) {
+			status = ps_expand(l->elf, section, &header, &l->arena);
 		} else if (pd_budget_charge(l->budget, header.ch_size)) {
 			l->charged = header.ch_size;
 		} else {

@@ -55,7 +55,7 @@ class Library(NamedTuple):
 
 LIBRARIES = [
     Library("symbols", "libsymbols", "ps_", {"elf_memory", "pread64"},
-            {"libdw", "libelf", "liblzma", "libz", "libzstd"}),
+            {"libdeflate", "libdw", "libelf", "liblzma", "libz", "libzstd"}),
     Library("profile", "libprofile", "pp_", {"pd_history_fields_frames"}, {"libz"},
             {"open64", "secure_getenv"}),
     Library("columns", "libcolumns", "pc_", {"pd_history_fields_frames"}, {"libzstd"}),

@@ -16,7 +16,9 @@ BUILD = pathlib.Path(os.environ.get("PD_BUILD") or ROOT / "build")
 INCLUDES = ["libdecode", "libdecode/include", "libsymbols", "libsymbols/include", "tools"]
 LIBRARIES = ["-lzstd", "-lz", "-llzma", "-lbz2", "-lm"]
 RECORD_LIBRARIES = ["-lelf", *LIBRARIES]
-SYMBOLS_LIBRARIES = ["-ldw", "-lelf", "-liberty", *LIBRARIES]
+HAS_DEFLATE = subprocess.run(["pkg-config", "--exists", "libdeflate"], check=False).returncode == 0
+SYMBOLS_LIBRARIES = ["-ldw", "-lelf", "-liberty", *(["-ldeflate"] if HAS_DEFLATE else []),
+                     *LIBRARIES]
 QUERY_LIBRARIES = [ROOT / "tools" / "pquery" / "pquery_save.c", "-lsqlite3"]
 
 
