@@ -212,8 +212,10 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 					      .build_id = image->build_id, .mappers = i.mappers },
 				    .use = use_image, .session = s, .ctx = &i };
 
-	search.what.nr_mappers = ps_session_mappers(s, image->index, i.mappers);
 	l->why = PD_WHY_NO_FILE;
+	if (strcmp(image->path, PD_VDSO_32) == 0)	/* that of this process is for 64 bits */
+		return;
+	search.what.nr_mappers = ps_session_mappers(s, image->index, i.mappers);
 	if (image->kind == PD_IMAGE_VDSO)
 		search.what.kind = PS_WANT_VDSO;
 	if (image->kind == PD_IMAGE_KERNEL)

@@ -177,10 +177,12 @@ static struct kept_address *find_address(struct ps_stack_worker *w, uint64_t add
 	return k;
 }
 
+/* The vdso of 32-bit processes is not here. It is compiled with frame pointers. */
 static bool has_file(const struct pd_image *image)
 {
 	return image->kind == PD_IMAGE_FILE || image->kind == PD_IMAGE_DELETED ||
-	       image->kind == PD_IMAGE_MEMFD || image->kind == PD_IMAGE_VDSO;
+	       image->kind == PD_IMAGE_MEMFD ||
+	       (image->kind == PD_IMAGE_VDSO && strcmp(image->path, PD_VDSO_32) != 0);
 }
 
 /* Called by an unwinder, without the lock. */

@@ -666,6 +666,26 @@ def test_vdso(symbols, tmp_path):
     assert reason(symbols, [without, hit(BASE + start[0])]) == "MISMATCH"
 
 
+def test_the_vdso_of_32_bits(symbols, tmp_path):
+    """A kernel of 64 bits has another one for such processes, under the same name."""
+    path = tmp_path / "vdso"
+    path.write_bytes(own_vdso())
+    start, low = next(functions(path, ".dynsym", "DYNSYM"))[0], 0xf7f00000
+    records = [r.mmap2(pid, pid, base, 0x4000, 0, 0, 0, 0, 0, 5, 2, "[vdso]",
+                       sid=sample_id(EVENT, pid=pid, tid=pid, time=1))
+               for pid, base in ((7, BASE), (8, low))]
+    records += [hit(low + start, pid=8), hit(BASE + start, pid=7)]
+
+    def frames(arch):
+        known = {"ARCH": fstr(arch), "BUILD_ID": f.build_ids([(0, build_id(path), "[vdso]", 2)])}
+        return [frame for frame, in symbols.frames(records, "--unverified=always", more=known)]
+    other, own = frames(b"x86_64")
+    assert own["symbol"] and own["dso"] == "[vdso]"
+    assert (other["why"], other["dso"]) == ("NO_FILE", "[vdso32]")
+    assert "build_id" in own and "build_id" not in other
+    assert [frame["dso"] for frame in frames(b"i686")] == ["[vdso]", "[vdso]"]
+
+
 # --- debug information --------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ F, G, H = 0x1100, 0x1200, 0x1300  # functions of 0x100 bytes
 KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
 IN_KERNEL, IN_USER = 1, 2
 LR = 30
+FP = 5                              # of i386, as DWARF numbers it
 
 
 class Machine:
@@ -153,6 +154,13 @@ def test_ends(machine):
     assert b"1 of 4 copied stacks are cut; copy more, up to precord --call-graph" in done.stderr
     ends = json.loads(done.stdout)["summary"]["frames"]["stack_ends"]
     assert ends == {"BOTTOM": 1, "NO_CFI": 1, "NO_MAP": 1, "STACK_CUT": 1}
+
+
+def test_what_helps_copied_stacks_is_not_to_copy_them(machine):
+    """Frame pointers have not misled them."""
+    machine.lines(machine.sample(machine.stack(machine.at(0x40000))))
+    done = machine.run(["--symbols", machine.path])
+    assert b"2 of 2 frames have no name, 1 of them because of NO_MAP\n" in done.stderr
 
 
 def test_places_hold_as_long_as_nothing_else_is_mapped(machine):
@@ -289,6 +297,24 @@ def test_resolve_alone_unwinds_nothing(machine):
     done = machine.run(["-f", "jsonl", "--resolve", machine.path])
     line = next(line for line in strict_json_lines(done.stdout) if "frames" in line)
     assert len(line["frames"]) == 1 and "stack_end" not in line
+
+
+def test_the_vdso_of_32_bits_has_frame_pointers(run_pdecode, tmp_path):
+    """It is in no file, and not that of 64 bits."""
+    m = Machine(I386, run_pdecode, tmp_path)
+    low = 0xf7f00000
+    m.attr.sample_regs_user |= 1 << BITS[I386][FP]
+    vdso = r.mmap2(7, 7, low, 0x2000, 0, 0, 0, 0, 0, 5, 2, "[vdso]",
+                   sid=sample_id(m.attr, pid=7, tid=7, time=1))
+    values = {PC[I386]: low + 0x600, SP[I386]: STACK, FP: STACK + 4}
+    registers = [value for _, value in sorted((BITS[I386][reg], value)
+                                              for reg, value in values.items())]
+    at = sample(m.attr, IN_USER, ip=low + 0x600, pid=7, tid=7, time=9 * SECOND, user_abi=1,
+                regs_user=registers, stack_user=m.stack(1, 2, m.at(G + 8), 0, 0, m.at(H + 8)))
+    line = next(line for line in m.lines(vdso, at) if line.get("type") == "SAMPLE")
+    assert line["stack_end"] == "BOTTOM"
+    assert [(int(frame["addr"], 16), frame.get("guessed", False)) for frame in line["frames"]] == [
+        (low + 0x600, False), (m.at(G + 8), True), (m.at(H + 8), True)]
 
 
 def test_the_leaf_that_frame_pointers_miss(run_pdecode, tmp_path):

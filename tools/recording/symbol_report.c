@@ -80,6 +80,8 @@ static const char *help_of(unsigned int why, const struct symbol_worst *image)
 		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
 	};
 
+	if (why == PD_WHY_NO_FILE && image && strcmp(image->path, PD_VDSO_32) == 0)
+		return "; the kernel has it for 32-bit processes, in no file";
 	if (why == PD_WHY_NO_FILE && image && is_gone(image->path))
 		return "; only its processes had the file: precord that ends before them, as with "
 		       "--duration, records the names";
@@ -115,6 +117,7 @@ static bool report_frames(const struct symbol_totals *t, const struct cli_tool *
 {
 	uint64_t unnamed = 0;
 	unsigned int most = PD_WHY_FOUND + 1;
+	const char *help = "";
 
 	for (unsigned int i = PD_WHY_FOUND + 1; i < SYMBOL_REASONS; i++) {
 		unnamed += t->by_why[i];
@@ -123,11 +126,13 @@ static bool report_frames(const struct symbol_totals *t, const struct cli_tool *
 	}
 	if (!unnamed)
 		return false;
+	/* with copied stacks, chains do not follow frame pointers */
+	if (!has_image(most) && !(most == PD_WHY_NO_MAP && t->stacks))
+		help = help_of(most, NULL);
 	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s%s", input,
 		  (unsigned long long)unnamed,
 		  (unsigned long long)(unnamed + t->by_why[PD_WHY_FOUND]),
-		  (unsigned long long)t->by_why[most], pd_why_name(most),
-		  has_image(most) ? "" : help_of(most, NULL));
+		  (unsigned long long)t->by_why[most], pd_why_name(most), help);
 	report_images(t, tool, input);
 	return true;
 }

@@ -181,6 +181,9 @@ PD_API const char *pd_history_cgroup(const struct pd_history *h, uint64_t id);
 /* The end of the path of a mapped file that was deleted, and of one in memory. */
 #define PD_DELETED " (deleted)"
 
+/* The path of the vdso of 32-bit processes of a 64-bit kernel, which records call "[vdso]", too. */
+#define PD_VDSO_32 "[vdso32]"
+
 enum pd_image_kind {
 	PD_IMAGE_FILE,
 	PD_IMAGE_DELETED,	/* a file whose path names it no more */
