@@ -124,15 +124,22 @@ static uint32_t find_before(struct ps_jit_code *c, size_t before, uint64_t addre
 	return PS_FLAT_NONE;
 }
 
-bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out)
+const struct ps_jit_range *ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
+					     uint64_t time)
 {
 	const uint32_t i = find_before(c, number_before(c, time), address);
 
-	if (i == PS_FLAT_NONE)
+	return i == PS_FLAT_NONE ? NULL : &c->ranges[i];
+}
+
+bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out)
+{
+	const struct ps_jit_range *r = ps_jit_find_range(c, address, time);
+
+	if (!r)
 		return false;
-	*out = (struct ps_symbol){ .start = c->ranges[i].start, .end = c->ranges[i].end,
-				   .from = c->ranges[i].from, .name = c->ranges[i].name,
-				   .name_size = c->ranges[i].name_size,
+	*out = (struct ps_symbol){ .start = r->start, .end = r->end, .from = r->from,
+				   .name = r->name, .name_size = r->name_size,
 				   .binding = PS_GLOBAL, .source = (uint8_t)c->source };
 	return true;
 }
@@ -140,8 +147,7 @@ bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct 
 /* The last one at or before the address; of several at one offset the last. */
 const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time)
 {
-	const uint32_t i = find_before(c, number_before(c, time), address);
-	const struct ps_jit_range *r = i == PS_FLAT_NONE ? NULL : &c->ranges[i];
+	const struct ps_jit_range *r = ps_jit_find_range(c, address, time);
 	const struct ps_jit_line *line = r && r->nr_lines ? &c->lines[r->first_line] : NULL;
 	size_t n = line ? r->nr_lines : 0;
 

@@ -3,6 +3,7 @@
 #ifndef PS_JIT_CODE_H
 #define PS_JIT_CODE_H
 
+#include "base/cursor.h"
 #include "image/flat.h"
 #include "image/status.h"
 #include "image/symtab.h"
@@ -21,6 +22,8 @@ struct ps_jit_range {
 	uint32_t name_size;
 	uint32_t nr_lines;
 	size_t first_line;	/* of ps_jit_code.lines */
+	struct pd_bytes eh_frame;	/* which follows the code, at a multiple of 8; borrowed
+					 * from the input; empty: none */
 };
 
 /* Must be zero-initialized, except for the budget. */
@@ -36,6 +39,8 @@ struct ps_jit_code {
 	size_t nr_lines, line_capacity;
 	enum ps_source source;
 	bool has_clock;			/* jitdump: times are of CLOCK_MONOTONIC */
+	bool has_eh_frame;		/* a range has */
+	uint32_t machine;		/* EM_*; 0: not known */
 };
 
 #define PS_JIT_LATEST UINT64_MAX
@@ -44,7 +49,10 @@ struct ps_jit_code {
 int ps_jit_add(struct ps_jit_code *c, const struct ps_jit_range *r);
 /* Makes it searchable. Returns 0, or -1 without memory. */
 int ps_jit_seal(struct ps_jit_code *c);
-/* Finds the code at an address as it was at `time`. May allocate. */
+/* Finds the code at an address as it was at `time`, or returns NULL. May allocate. */
+const struct ps_jit_range *ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
+					     uint64_t time);
+/* The same as a symbol. */
 bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out);
 /* Finds the line of that code, or returns NULL. */
 const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time);

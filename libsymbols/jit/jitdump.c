@@ -7,14 +7,16 @@
 #define MAGIC 0x4a695444
 #define HEADER_SIZE 40
 #define HEADER_SIZE_AT 8
+#define MACHINE_AT 12
 #define FLAGS_AT 32
 #define ARCH_TIMESTAMP 1	/* of the flags: times are of the CPU's counter */
 #define PREFIX_SIZE 16
 #define TIME_AT 8
 
+#define EH_FRAME_MAX 65536	/* bytes; of a function they are some hundred */
 #define LINE_SIZE 17		/* of an entry at least: its file is text */
 
-enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
+enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_UNWINDING_INFO = 4 };
 
 struct dump {
 	struct ps_jit_code *code;
@@ -22,6 +24,7 @@ struct dump {
 	struct pd_map loaded;		/* index of code -> index of its range + 1 */
 	uint64_t lines_of;		/* the address of the code that the last lines are of */
 	size_t first_line, nr_lines;
+	struct pd_bytes eh_frame;	/* of the code that is loaded next */
 };
 
 static bool take_swap(struct pd_bytes in, enum pd_swap *swap)
@@ -124,6 +127,21 @@ static void attach_lines(struct dump *d, struct ps_jit_range *r)
 	d->nr_lines = 0;
 }
 
+/* --- call frame information --- */
+
+/* unwinding_size, header_size, mapped_size, then .eh_frame and .eh_frame_hdr: of the code that is
+ * loaded next. No machine of the other byte order is unwound here. */
+static void read_unwinding_info(struct dump *d, struct pd_cursor body)
+{
+	uint64_t size, header;
+
+	d->eh_frame = (struct pd_bytes){ NULL, 0 };
+	if (body.swap == PD_SWAP_NO && pd_take_number(&body, 8, &size) &&
+	    pd_take_number(&body, 8, &header) && pd_take(&body, 8) && header <= size &&
+	    size - header <= EH_FRAME_MAX)
+		pd_take_bytes(&body, size - header, &d->eh_frame);
+}
+
 /* --- code --- */
 
 /* pid, tid (4 bytes each), vma, code_addr, code_size, code_index; then the name and the code. */
@@ -145,6 +163,9 @@ static int read_load(struct dump *d, struct pd_cursor body)
 	if (!r.name_size || r.end <= r.start)
 		return 0;
 	attach_lines(d, &r);
+	r.eh_frame = d->eh_frame;
+	d->eh_frame = (struct pd_bytes){ NULL, 0 };
+	d->code->has_eh_frame |= r.eh_frame.size != 0;
 	if (ps_jit_add(d->code, &r))
 		return -1;
 	return pd_map_add(&d->loaded, index, (void *)(uintptr_t)d->code->nr) < 0 ? -1 : 0;
@@ -195,6 +216,8 @@ static int read_records(struct ps_jit_code *c, struct pd_cursor in)
 			ret = read_move(&dump, body);
 		else if (id == CODE_DEBUG_INFO)
 			ret = read_debug_info(&dump, body);
+		else if (id == CODE_UNWINDING_INFO)
+			read_unwinding_info(&dump, body);
 		in.at = start + size;
 	}
 	pd_map_free(&dump.loaded);
@@ -214,6 +237,7 @@ enum ps_status ps_jit_read_jitdump(struct ps_jit_code *c, struct pd_bytes in,
 	cursor = pd_cursor(in, swap);
 	header = pd_load32(in.data + HEADER_SIZE_AT, swap);
 	c->has_clock = !(pd_load64(in.data + FLAGS_AT, swap) & ARCH_TIMESTAMP);
+	c->machine = pd_load32(in.data + MACHINE_AT, swap);
 	if (header < HEADER_SIZE || !pd_take(&cursor, header))
 		return PS_NOT_ELF;
 	if (!read_records(c, cursor) && !ps_jit_seal(c))

@@ -35,6 +35,15 @@ bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_
 	       (l->time >= life->start);
 }
 
+uint64_t ps_session_time_in_dump(const struct ps_session *s, const struct ps_process_code *c,
+				 const struct pd_location *l)
+{
+	const bool is_timed = c->dump.code.has_clock && s->options.clock == PS_CLOCK_MONOTONIC &&
+			      l->time != PD_NO_TIME;
+
+	return is_timed ? l->time : PS_JIT_LATEST;
+}
+
 static int open_at(struct ps_session *s, const struct ps_process_code *c, const char *path,
 		   struct ps_jit_file *f)
 {

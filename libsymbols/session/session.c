@@ -49,6 +49,7 @@ struct ps_session *ps_new(const struct ps_options *o, struct pd_error *e)
 	s->budget.limit = s->options.memory_limit ? s->options.memory_limit : MEMORY_LIMIT;
 	s->arena.budget = s->processes.budget = s->known.budget = s->named.budget = &s->budget;
 	s->dumps.budget = s->lives.budget = s->source_paths.budget = s->placed.budget = &s->budget;
+	s->jit_frames.budget = &s->budget;
 	s->bundle.budget = s->given_code.budget = s->given_chains.budget = &s->budget;
 	s->device_text.budget = &s->budget;
 	s->bpf.arena = &s->arena;
@@ -84,6 +85,7 @@ void ps_free(struct ps_session *s)
 	ps_session_free_bundle(s);
 	ps_session_free_rows(s);
 	ps_session_free_device(s);
+	ps_session_free_jit_frames(s);
 	ps_session_unload_code(s);
 	pd_map_free(&s->known);
 	pd_map_free(&s->named);
@@ -215,12 +217,11 @@ static bool find_code(const struct ps_session *s, struct ps_process_code *code,
 		      const struct pd_location *l, struct ps_symbol *out, unsigned int *from)
 {
 	const uint64_t address = ps_lookup_of(l, l->addr);
-	const bool is_timed = code->dump.code.has_clock && s->options.clock == PS_CLOCK_MONOTONIC &&
-			      l->time != PD_NO_TIME;
+	const uint64_t time = ps_session_time_in_dump(s, code, l);
 
-	*from = is_timed ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
+	*from = time != PS_JIT_LATEST ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
 	if (ps_session_is_file_of(code, &code->dump, l) &&
-	    ps_jit_find(&code->dump.code, address, is_timed ? l->time : PS_JIT_LATEST, out))
+	    ps_jit_find(&code->dump.code, address, time, out))
 		return true;
 	*from = PS_FROM_PERF_MAP;
 	return ps_session_is_file_of(code, &code->map, l) &&

@@ -187,6 +187,9 @@ struct ps_session {
 	struct pd_map dumps;		/* pid + 1 -> struct pd_image of its jitdump */
 	bool has_dumps;
 	struct ps_process_code *first_process;
+	struct pd_map jit_frames;	/* struct ps_jit_range, by its address -> struct
+					 * ps_jit_frames */
+	uint32_t nr_jit_frames;
 	struct pd_buf bundle;		/* as it was given */
 	bool given_is_whole;		/* all of it could be read */
 	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
@@ -263,6 +266,16 @@ void ps_session_unload_code(struct ps_session *s);
 /* Returns whether the process that ran at the location's time may have written the file. */
 bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_file *f,
 			   const struct pd_location *l);
+
+/* Returns the time by which code is looked for in the process's jitdump, or PS_JIT_LATEST. */
+uint64_t ps_session_time_in_dump(const struct ps_session *s, const struct ps_process_code *c,
+				 const struct pd_location *l);
+/* Finds the call frame information that the process's jitdump has for the code at a location. False
+ * if there is none. Sets *is_of_time if that depends on the location's time. The lock must be
+ * held. */
+bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			  struct ps_place *out, bool *is_of_time);
+void ps_session_free_jit_frames(struct ps_session *s);
 
 /* Returns when the last process with that number ran; NULL: not known. */
 const struct ps_life *ps_session_life(struct ps_session *s, int32_t pid);

@@ -229,20 +229,43 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 	out->cfi = loaded->cfi;
 }
 
-static void find_place(struct ps_session *s, const struct pd_location *l, struct ps_place *out)
+/* Returns whether the place depends on the moment: memory of JIT code is used again. */
+static bool place_in_code(struct ps_stack_worker *w, const struct pd_image *image,
+			  struct pd_location l, struct ps_place *out)
 {
+	struct ps_session *s = w->session;
+	bool is_of_time = false;
+
+	if (image->is_guest)
+		return false;
+	l.time = w->at.time;
+	pthread_mutex_lock(&s->lock);
+	ps_session_jit_place(s, w->pid, &l, out, &is_of_time);
+	pthread_mutex_unlock(&s->lock);
+	return is_of_time;
+}
+
+/* Returns whether the place depends on the moment. */
+static bool find_place(struct ps_stack_worker *w, const struct pd_location *l,
+		       struct ps_place *out)
+{
+	struct ps_session *s = w->session;
+	const struct pd_image *image;
+
 	*out = (struct ps_place){ .start = l->addr, .end = l->addr, .image = PS_NO_IMAGE,
 				  .why = PS_END_NO_MAP };
 	if (l->image == PD_NO_IMAGE || l->image >= s->nr_images || l->flags & PD_LOCATION_DATA)
-		return;
+		return false;
 	out->image = l->image;
 	out->file_bias = out->vaddr_bias = l->addr - l->file_offset;
 	out->why = PS_END_NO_CFI;
-	if (!has_file(pd_history_image(s->options.history, l->image)))
-		return;
+	image = pd_history_image(s->options.history, l->image);
+	if (!has_file(image))
+		return place_in_code(w, image, *l, out);
 	pthread_mutex_lock(&s->lock);
 	place_in_file(s, l, out);
 	pthread_mutex_unlock(&s->lock);
+	return false;
 }
 
 static void locate_address(void *ctx, uint64_t address, struct ps_place *out)
@@ -250,10 +273,8 @@ static void locate_address(void *ctx, uint64_t address, struct ps_place *out)
 	struct ps_stack_worker *w = ctx;
 	struct kept_address *k = find_address(w, address);
 
-	if (!k->has_place) {
-		find_place(w->session, &k->location, &k->place);
-		k->has_place = true;
-	}
+	if (!k->has_place)
+		k->has_place = !find_place(w, &k->location, &k->place);
 	*out = k->place;
 }
 

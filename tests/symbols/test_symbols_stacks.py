@@ -1,12 +1,14 @@
 """pdecode --symbols of samples with copied stacks: unwound, and joined with the kernel's part."""
 import json
+import os
 import re
+import struct
 import subprocess
 import time
 
 import pytest
 
-from cfi_builder import AARCH64, I386, WORD, X86_64, Cfi, def_cfa, elf, saved, undefined
+from cfi_builder import AARCH64, EH_FRAME, I386, WORD, X86_64, Cfi, def_cfa, elf, saved, undefined
 from conftest import TOOLS, strict_json_lines
 from lbr import build_id
 from perfdata import features as f
@@ -297,6 +299,57 @@ def test_resolve_alone_unwinds_nothing(machine):
     done = machine.run(["-f", "jsonl", "--resolve", machine.path])
     line = next(line for line in strict_json_lines(done.stdout) if "frames" in line)
     assert len(line["frames"]) == 1 and "stack_end" not in line
+
+
+def jit_dump(machine, *records):
+    """A dump of records: (number, time, body)."""
+    return struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, machine, 0, 7, 0, 0) + b"".join(
+        struct.pack("<IIQ", number, 16 + len(body), second * SECOND) + body
+        for number, second, body in records)
+
+
+def jit_frames(size, program, padding=0):
+    """Call frame information of code that it follows."""
+    cfi = Cfi(X86_64).fde(EH_FRAME - (size + 7) // 8 * 8, size, program)
+    frames = cfi.section()[0] + bytes(padding)
+    return struct.pack("<QQQ", len(frames) + 4, 4, 0) + frames + b"head"
+
+
+def jit_code(at, size, index):
+    return struct.pack("<IIQQQQ", 7, 7, at, at, size, index) + b"jit\0" + bytes(size)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("number", [X86_64, 0])     # Python 3.13 leaves it out
+def test_jit_code_is_unwound_by_its_jitdump(number, machine, tmp_path):
+    if not number and os.uname().machine != "x86_64":
+        pytest.skip("code without a machine is of this one")
+    m, jit, path = machine, 0x10010, tmp_path / "jit-7.dump"
+    sid = sample_id(m.attr, pid=7, tid=7, time=1)
+    maps = [r.mmap2(7, 7, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon", sid=sid),
+            r.mmap2(7, 7, 0x90000, 0x1000, 0, 8, 1, 99, 0, 5, 2, str(path), sid=sid)]
+
+    def write(padding=0):
+        path.write_bytes(jit_dump(
+            number, (4, 2, jit_frames(0x25, def_cfa(7, 16))), (0, 2, jit_code(jit, 0x25, 0)),
+            (1, 3, struct.pack("<IIQQQQQ", 7, 7, 0x10210, jit, 0x10210, 0x25, 0)),
+            (4, 6, jit_frames(0x40, def_cfa(7, 24), padding)), (0, 6, jit_code(jit, 0x40, 1)),
+            (0, 6, jit_code(0x10300, 0x40, 2))))
+        os.utime(path, (time.time() + 200, ) * 2)
+    write()
+    caller = m.at(H + 8)
+    samples = [m.sample(m.stack(jit + 8, 0, 0, caller), second=9),
+               m.sample(m.stack(jit + 8, 0, caller), second=5),
+               m.sample(m.stack(jit + 0x28, 0, 0, caller), second=9),
+               m.sample(m.stack(0x10218, 0, caller), second=9),
+               m.sample(m.stack(0x10308, 0, caller), second=9),
+               m.sample(m.stack(jit + 8, 0, 0, caller), second=9)]
+    chains = m.chains(*maps, *samples)
+    assert [end for end, _ in chains] == ["BOTTOM"] * 4 + ["NO_CFI", "BOTTOM"]
+    assert all(chain[-1] == (H + 8, True) and len(chain) == 3
+               for end, chain in chains if end == "BOTTOM")
+    write(padding=1 << 16)              # no compiler writes as much
+    assert [end for end, _ in m.chains(*maps, *samples)][:2] == ["NO_CFI", "BOTTOM"]
 
 
 def test_the_vdso_of_32_bits_has_frame_pointers(run_pdecode, tmp_path):
