@@ -100,6 +100,18 @@ void ps_free(struct ps_session *s)
 
 /* --- resolving --- */
 
+/* Code can be entered as if it had been called. makecontext() does so: its function returns to where
+ * __start_context begins, and only padding is before that. */
+static uint64_t lookup_in_file(const struct pd_location *l, const struct ps_symtab *symbols,
+			       uint64_t address)
+{
+	const uint64_t call = ps_lookup_of(l, address);
+	struct ps_symbol s;
+
+	return !ps_symtab_find(symbols, call, &s) && ps_symtab_find(symbols, address, &s) &&
+	       s.start == address ? address : call;
+}
+
 static void resolve_file(struct ps_session *s, const struct pd_location *l, struct ps_known *out)
 {
 	const struct ps_mapping map = { l->start, l->pgoff, !(l->flags & PD_LOCATION_DATA) };
@@ -113,7 +125,7 @@ static void resolve_file(struct ps_session *s, const struct pd_location *l, stru
 	out->why = PD_WHY_NO_SYMBOL;
 	if (!ps_elf_address(&loaded->binary.image, &map, l->file_offset, &address))
 		return;
-	ps_session_functions(s, loaded, ps_lookup_of(l, address), out);
+	ps_session_functions(s, loaded, lookup_in_file(l, &loaded->binary.symbols, address), out);
 	out->base = out->start - (address - l->file_offset);
 }
 

@@ -72,6 +72,22 @@ static enum ps_end guess_caller(struct ps_unwinder *u, struct ps_frame_state *f)
 	return place->cfi || place->why != PS_END_NO_MAP ? PS_END_NONE : PS_END_NO_CFI;
 }
 
+/* The call before a return address may be in padding: then the code is entered as if it had been
+ * called, as makecontext() does. */
+static const struct ps_rule *find_rule(struct ps_unwinder *u, const struct ps_frame_state *f,
+				       const struct ps_place *place, uint64_t address,
+				       enum ps_detail detail)
+{
+	const uint64_t bias = place->vaddr_bias;
+	const struct ps_rule *rule = ps_cache_rule(&u->cache, f->arch, place, address - bias,
+						   detail);
+
+	if (address == f->pc || ps_rule_kind(rule) != PS_RULE_END ||
+	    rule->cfa_reg != PS_END_NO_CFI)
+		return rule;
+	return ps_cache_rule(&u->cache, f->arch, place, f->pc - bias, detail);
+}
+
 /* Adds the frame and goes to its caller. */
 static enum ps_end step(struct ps_unwinder *u, struct ps_frame_state *f, enum ps_detail detail,
 			uint32_t *guessed)
@@ -85,8 +101,7 @@ static enum ps_end step(struct ps_unwinder *u, struct ps_frame_state *f, enum ps
 	enum ps_end end = place->why;
 
 	if (place->cfi) {
-		rule = ps_cache_rule(&u->cache, f->arch, place, address - place->vaddr_bias,
-				     detail);
+		rule = find_rule(u, f, place, address, detail);
 		if (rule->flags & PS_RULE_SIGNAL)
 			frame->flags |= PS_CHAIN_SIGNAL;
 		if (ps_rule_kind(rule) <= PS_RULE_PLT)

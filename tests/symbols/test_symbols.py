@@ -167,6 +167,24 @@ def test_a_return_address_after_the_last_call(program, symbols):
     assert (second["addr"], second["offset"]) == (hex(BASE + start + size), size)
 
 
+def test_code_entered_as_if_it_had_been_called(symbols, tmp_path):
+    """makecontext() makes its function return to where __start_context begins. There is no call in
+    the padding before."""
+    source, path = tmp_path / "p.s", tmp_path / "p"
+    source.write_text("".join(f"{gap}\n.globl {name}\n.type {name}, @function\n{name}: ret\n"
+                              f".size {name}, 1\n" for name, gap in
+                              (("main", ""), ("entered", ".p2align 5, 0x90"), ("next", ""))) +
+                      '.section .note.GNU-stack,"",@progbits\n')
+    subprocess.run(["gcc", "-o", path, source], check=True)
+    at = {name: BASE + symbol(path, name)[0] for name in ("main", "entered", "next")}
+    assert at["next"] == at["entered"] + 1
+    records = [mapped(path), hit(at["main"], at["entered"], at["next"], at["entered"] - 2)]
+    frames = symbols.frames(records)[0]
+    assert [frame.get("symbol", frame.get("why")) for frame in frames] == [
+        "main", "entered", "entered", "NO_SYMBOL"]
+    assert [frame.get("offset") for frame in frames] == [0, 0, 1, None]
+
+
 @pytest.mark.sanitize
 def test_stripped(program, symbols, tmp_path):
     path = tmp_path / "stripped"

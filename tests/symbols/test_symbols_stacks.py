@@ -158,6 +158,14 @@ def test_ends(machine):
     assert ends == {"BOTTOM": 1, "NO_CFI": 1, "NO_MAP": 1, "STACK_CUT": 1}
 
 
+@pytest.mark.sanitize
+def test_code_entered_as_if_it_had_been_called(machine):
+    """No call is before the return address, but padding, as with makecontext()."""
+    m = machine
+    assert m.chains(m.sample(m.stack(m.at(F), m.at(H + 8)))) == [
+        ("BOTTOM", [(F, False), (F, True), (H + 8, True)])]
+
+
 def test_what_helps_copied_stacks_is_not_to_copy_them(machine):
     """Frame pointers have not misled them."""
     machine.lines(machine.sample(machine.stack(machine.at(0x40000))))
