@@ -702,6 +702,9 @@ def test_the_vdso_of_32_bits(symbols, tmp_path):
     assert (other["why"], other["dso"]) == ("NO_FILE", "[vdso32]")
     assert "build_id" in own and "build_id" not in other
     assert [frame["dso"] for frame in frames(b"i686")] == ["[vdso]", "[vdso]"]
+    frames(b"x86_64")
+    said = symbols.run(["--symbols", symbols.path]).stderr.decode()
+    assert said.endswith(" in [vdso32], NO_FILE; it is memory that the kernel maps, in no file\n")
 
 
 # --- debug information --------------------------------------------------------------------------

@@ -55,6 +55,12 @@ static bool is_gone(const char *path)
 	return n > m && strcmp(path + n - m, PD_DELETED) == 0;
 }
 
+/* Instructions under probes are executed in a copy. */
+static bool is_of_kernel(const char *path)
+{
+	return strcmp(path, PD_VDSO_32) == 0 || strcmp(path, "[uprobes]") == 0;
+}
+
 /* Returns what helps, or "". */
 static const char *help_of(unsigned int why, const struct symbol_worst *image)
 {
@@ -80,8 +86,8 @@ static const char *help_of(unsigned int why, const struct symbol_worst *image)
 		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
 	};
 
-	if (why == PD_WHY_NO_FILE && image && strcmp(image->path, PD_VDSO_32) == 0)
-		return "; the kernel has it for 32-bit processes, in no file";
+	if (why == PD_WHY_NO_FILE && image && is_of_kernel(image->path))
+		return "; it is memory that the kernel maps, in no file";
 	if (why == PD_WHY_NO_FILE && image && is_gone(image->path))
 		return "; only its processes had the file: precord that ends before them, as with "
 		       "--duration, records the names";
