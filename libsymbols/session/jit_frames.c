@@ -1,5 +1,7 @@
-/* jit_frames.c - call frame information of JIT code: a jitdump may have it for each function. */
+/* jit_frames.c - call frame information of JIT code: a jitdump may have it for each function, and
+ * the code of Python is known. */
 #include <elf.h>
+#include <string.h>
 
 #include "image/section_image.h"
 #include "session/session.h"
@@ -20,36 +22,42 @@ static uint16_t machine_of(const struct ps_jit_code *code)
 	return code->machine ? (uint16_t)code->machine : ps_arch_here();
 }
 
-static void write_image(const struct ps_jit_code *code, const struct ps_jit_range *r,
+/* The section follows the code at a multiple of 8. */
+static uint64_t section_offset(const struct ps_jit_range *r)
+{
+	return (r->end - r->start + 7) & ~UINT64_C(7);
+}
+
+static void write_image(uint16_t machine, const struct ps_jit_range *r, struct pd_bytes eh_frame,
 			struct pd_buf *out)
 {
 	static const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	const Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			     is_big ? ELFDATA2MSB : ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = machine_of(code), .e_version = EV_CURRENT,
+		.e_type = ET_DYN, .e_machine = machine, .e_version = EV_CURRENT,
 		.e_ehsize = sizeof(header), .e_shentsize = sizeof(Elf64_Shdr),
 	};
 
 	ps_section_image_write(&(struct ps_section_image){
-		.header = (const uint8_t *)&header, .name = ".eh_frame", .bytes = r->eh_frame,
-		.flags = SHF_ALLOC, .addr = r->start + ((r->end - r->start + 7) & ~UINT64_C(7)),
+		.header = (const uint8_t *)&header, .name = ".eh_frame", .bytes = eh_frame,
+		.flags = SHF_ALLOC, .addr = r->start + section_offset(r),
 	}, out);
 }
 
-static void open_frames(struct ps_session *s, const struct ps_jit_code *code,
-			const struct ps_jit_range *r, struct ps_jit_frames *f)
+static void open_frames(struct ps_session *s, uint16_t machine, const struct ps_jit_range *r,
+			struct pd_bytes eh_frame, struct ps_jit_frames *f)
 {
 	f->image.budget = &s->budget;
-	write_image(code, r, &f->image);
+	write_image(machine, r, eh_frame, &f->image);
 	if (!f->image.failed &&
 	    ps_elf_open_bytes(&f->elf, pd_buf_bytes(&f->image), &s->budget) == PS_OK)
 		f->cfi = ps_cfi_new(&f->elf, &s->budget);
 }
 
 /* Returns NULL without memory. */
-static struct ps_jit_frames *frames_of(struct ps_session *s, const struct ps_jit_code *code,
-				       const struct ps_jit_range *r)
+static struct ps_jit_frames *frames_of(struct ps_session *s, uint16_t machine,
+				       const struct ps_jit_range *r, struct pd_bytes eh_frame)
 {
 	struct ps_jit_frames *f = pd_map_find(&s->jit_frames, (uintptr_t)r);
 
@@ -61,22 +69,61 @@ static struct ps_jit_frames *frames_of(struct ps_session *s, const struct ps_jit
 		return NULL;
 	}
 	f->number = s->nr_jit_frames++;
-	open_frames(s, code, r, f);
+	open_frames(s, machine, r, eh_frame, f);
 	return f;
+}
+
+static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_jit_code *dump,
+					    uint64_t address, uint64_t time)
+{
+	const struct ps_jit_range *r = ps_jit_find_range(dump, address, time);
+
+	return r && r->eh_frame.size ? frames_of(s, machine_of(dump), r, r->eh_frame) : NULL;
+}
+
+/* --- Python --- */
+
+#define PYTHON_PC 32	/* where its distance is in the section */
+#define PYTHON_SIZE 36
+
+/* Python 3.12 and later (-X perf) runs each function below a copy of one piece of code. That of
+ * x86-64 has no frame pointer: sub $8, %rsp; call *%rcx; add $8, %rsp; ret. This is what its own
+ * jitdump has for it (-X perf_jit). */
+static const uint8_t python_eh_frame[] = {
+	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
+	0x0c, 7, 8,		/* the CFA is %rsp + 8, */
+	0x90, 1, 0, 0,		/* and the return address is below it */
+	20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0x44, 0x0e, 16,		/* from byte 4 on it is %rsp + 16 */
+	0x46, 0x0e, 8, 0,	/* from byte 10 on, + 8 */
+};
+
+static struct ps_jit_frames *frames_of_python(struct ps_session *s, struct ps_jit_code *map,
+					      uint64_t address)
+{
+	const struct ps_jit_range *r = ps_jit_find_range(map, address, PS_JIT_LATEST);
+	uint8_t bytes[sizeof(python_eh_frame)];
+
+	if (!r || ps_arch_here() != EM_X86_64 || r->name_size < 4 || memcmp(r->name, "py::", 4))
+		return NULL;
+	memcpy(bytes, python_eh_frame, sizeof(bytes));
+	pd_store(bytes + PYTHON_PC, -(section_offset(r) + PYTHON_PC), 4, PD_SWAP_NO);
+	pd_store(bytes + PYTHON_SIZE, r->end - r->start, 4, PD_SWAP_NO);
+	return frames_of(s, EM_X86_64, r, (struct pd_bytes){ bytes, sizeof(bytes) });
 }
 
 bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			  struct ps_place *out, bool *is_of_time)
 {
 	struct ps_process_code *code = ps_session_code(s, pid);
-	const struct ps_jit_range *r;
-	struct ps_jit_frames *f;
+	struct ps_jit_frames *f = NULL;
 
 	*is_of_time = code && code->dump.is_found && code->dump.code.has_eh_frame;
-	if (!*is_of_time || !ps_session_is_file_of(code, &code->dump, l))
-		return false;
-	r = ps_jit_find_range(&code->dump.code, l->addr, ps_session_time_in_dump(s, code, l));
-	f = r && r->eh_frame.size ? frames_of(s, &code->dump.code, r) : NULL;
+	if (*is_of_time && ps_session_is_file_of(code, &code->dump, l))
+		f = frames_of_dump(s, &code->dump.code, l->addr,
+				   ps_session_time_in_dump(s, code, l));
+	if (!f && code && ps_session_is_file_of(code, &code->map, l))
+		f = frames_of_python(s, &code->map.code, l->addr);
 	if (!f || !f->cfi)
 		return false;
 	out->cfi = f->cfi;

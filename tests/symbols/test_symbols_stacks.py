@@ -1,6 +1,7 @@
 """pdecode --symbols of samples with copied stacks: unwound, and joined with the kernel's part."""
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -358,6 +359,29 @@ def test_jit_code_is_unwound_by_its_jitdump(number, machine, tmp_path):
                for end, chain in chains if end == "BOTTOM")
     write(padding=1 << 16)              # no compiler writes as much
     assert [end for end, _ in m.chains(*maps, *samples)][:2] == ["NO_CFI", "BOTTOM"]
+
+
+@pytest.mark.sanitize
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="code of other machines is other code")
+@pytest.mark.parametrize("size, name, end", [
+    (11, "py::f:/a.py", "BOTTOM"), (15, "py::f:/a.py", "BOTTOM"), (16, "py::f", "BOTTOM"),
+    (11, "py:f", "NO_CFI"), (11, "py", "NO_CFI")])
+def test_code_of_python_is_known(size, name, end, machine):
+    """It has no frame pointer: sub $8, %rsp; call *%rcx; add $8, %rsp; ret."""
+    m, pid, code = machine, random.randrange(3_000_000, 4_000_000), 0x10010
+    sid = sample_id(m.attr, pid=pid, tid=pid, time=1)
+    maps = [r.mmap2(pid, pid, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 5, 2, "//anon", sid=sid),
+            r.mmap2(pid, pid, m.base, 0x20000, 0, 8, 1, 99, 0, 5, 2, str(m.image), sid=sid)]
+    path = f"/tmp/perf-{pid}.map"
+    with open(path, "x", encoding="ascii") as file:
+        file.write(f"{code:x} {size:x} {name}\n")
+    try:
+        os.utime(path, (time.time() + 200, ) * 2)
+        inside = m.sample(m.stack(code + 6, 0, m.at(H + 8)), pid=pid)
+        (found, chain), = m.chains(*maps, inside)
+        assert (found, chain[2:]) == (end, [(H + 8, True)] if end == "BOTTOM" else [])
+    finally:
+        os.unlink(path)
 
 
 def test_the_vdso_of_32_bits_has_frame_pointers(run_pdecode, tmp_path):
