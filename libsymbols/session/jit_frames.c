@@ -8,7 +8,7 @@
 
 #define HANDLE_MEMORY 8192	/* that libelf and libdw allocate */
 
-/* Of a function: an ELF file is made for it, as for the other sections that libdw reads. */
+/* A function of JIT code, with an ELF file that is made for libdw. */
 struct ps_jit_frames {
 	struct pd_buf image;
 	struct ps_elf elf;
@@ -16,7 +16,7 @@ struct ps_jit_frames {
 	uint32_t number;
 };
 
-/* Some compilers leave their machine out. What they wrote is on the machine that they ran on. */
+/* Some compilers leave their machine out. They ran on this one, where their files are. */
 static uint16_t machine_of(const struct ps_jit_code *code)
 {
 	return code->machine ? (uint16_t)code->machine : ps_arch_here();

@@ -100,8 +100,8 @@ void ps_free(struct ps_session *s)
 
 /* --- resolving --- */
 
-/* Code can be entered as if it had been called. makecontext() does so: its function returns to where
- * __start_context begins, and only padding is before that. */
+/* Code can be entered as if it had been called. makecontext() does so: its function returns to
+ * where __start_context begins, and only padding is before that. */
 static uint64_t lookup_in_file(const struct pd_location *l, const struct ps_symtab *symbols,
 			       uint64_t address)
 {

@@ -94,6 +94,7 @@ int json_of(const char *path)
 	pd_filter *filter = pd_filter_new(PD_FILTER_OPTIONS(.time = nullptr));
 	const pd_namer namer = *PD_NAMER(.ctx = nullptr);
 	static_assert(sizeof(PD_DELETED) == 11, "a text");
+	static_assert(sizeof(PD_VDSO_32) == 9, "a text");
 	pd_sink *sink = pd_sink_new_json(
 		PD_JSON_OPTIONS(.blobs = PD_BLOBS_OMIT, .shape = PD_JSON_LINES, .filter = filter,
 				.namer = &namer),

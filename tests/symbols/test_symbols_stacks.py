@@ -167,7 +167,7 @@ def test_code_entered_as_if_it_had_been_called(machine):
         ("BOTTOM", [(F, False), (F, True), (H + 8, True)])]
 
 
-def test_what_helps_copied_stacks_is_not_to_copy_them(machine):
+def test_advice_for_copied_stacks(machine):
     """Frame pointers have not misled them."""
     machine.lines(machine.sample(machine.stack(machine.at(0x40000))))
     done = machine.run(["--symbols", machine.path])
@@ -447,11 +447,11 @@ def test_a_table_has_each_frame_once(machine):
 def test_a_table_tells_an_interrupted_address_from_a_return_address(machine):
     """Their functions can differ: the call of the latter is before it."""
     m = machine
-    same = sample(m.attr, IN_USER, ip=m.at(F), pid=7, tid=7, time=9 * SECOND,
-                  callchain=[USER_MARK, m.at(F), m.at(F)], user_abi=0)
+    same = sample(m.attr, IN_USER, ip=m.at(G), pid=7, tid=7, time=9 * SECOND,
+                  callchain=[USER_MARK, m.at(G), m.at(G)], user_abi=0)
     table = by_kind(m.lines(same, options=["--symbols=table"]))
-    assert table["SAMPLE"][0]["frame_ids"] == ["0:1100", "0:1100r"]
-    assert [row.get("function") for row in table["frame"]] == ["0x1100", None]
+    assert table["SAMPLE"][0]["frame_ids"] == ["0:1200", "0:1200r"]
+    assert [row.get("function") for row in table["frame"]] == ["0x1200", "0x1100"]
 
 
 def test_the_table_of_a_document_and_of_threads(machine):
