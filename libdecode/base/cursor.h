@@ -125,6 +125,17 @@ static inline size_t pd_text_length(struct pd_bytes b)
 	return nul ? (size_t)(nul - b.data) : b.size;
 }
 
+/* Returns the number of zeros at the end. */
+static inline size_t pd_zeros_at_end(struct pd_bytes b)
+{
+	size_t n = 0;
+
+	pd_bytes_are_there(b);
+	while (n < b.size && !b.data[b.size - 1 - n])
+		n++;
+	return n;
+}
+
 static inline bool pd_all_zero(struct pd_bytes b)
 {
 	pd_bytes_are_there(b);

@@ -4,6 +4,7 @@
 #define SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
 #define LOST_PEEK 4096		/* for pipes; more only if that can decide something */
 #define HEADER PD_RECORD_HEADER_SIZE
+#define BLOCK 4096	/* of a file system */
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
 		    uint64_t end)
@@ -54,6 +55,17 @@ static enum pd_next fail_reading(struct pd_stream *s, struct pd_error *e)
 	return PD_NEXT_FAILED;
 }
 
+/* Returns whether the zeros up to the end of the records were never written. Space is allocated in
+ * blocks; fewer zeros after other bytes may be what these end with. */
+static bool is_unwritten(const struct pd_stream *s)
+{
+	const uint64_t end = pd_source_offset(s->source);
+
+	if (s->zero_tail_end != end || s->zero_tail < HEADER)
+		return false;
+	return s->zero_tail >= BLOCK || s->zero_tail == end - s->lost.from;
+}
+
 /* Returns the first bytes of a decompressed record whose rest is missing. */
 static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
@@ -65,6 +77,8 @@ static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, stru
 	if (next != PD_NEXT_END)
 		return next;
 	s->ended = true;
+	if (is_unwritten(s))
+		s->unwritten = s->zero_tail;
 	left = pd_stream_inner_left(s);
 	if (!left.size)
 		return PD_NEXT_END;
@@ -207,10 +221,8 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	record_follows = l->found && at + n == l->searched_to;
 	l->only_zeros &= pd_all_zero(piece);
 	/* the end of a stream is not known before */
-	if (have.size <= n && !record_follows && l->only_zeros) {
+	if (have.size <= n && !record_follows && l->only_zeros)
 		set_zeros_error(l, at + piece.size);
-		s->unwritten += at + piece.size - l->from;
-	}
 	return pd_lost_piece(l, f, at, piece, record_follows || have.size <= n, e);
 }
 
@@ -516,12 +528,23 @@ static enum pd_next next_outer(struct pd_stream *s, struct pd_frame *f, struct p
 	return pd_source_is_random(s->source) ? frame_outer(s, f, e) : frame_or_pause(s, f, e);
 }
 
+/* Counts the zeros at the end of the skipped bytes that end with the frame. */
+static void count_zero_tail(struct pd_stream *s, const struct pd_frame *f)
+{
+	const size_t zeros = pd_zeros_at_end(f->bytes);
+
+	if (zeros < f->bytes.size || f->offset != s->zero_tail_end)
+		s->zero_tail = 0;
+	s->zero_tail += zeros + f->zeros;
+	s->zero_tail_end = f->offset + f->bytes.size + f->zeros;
+}
+
 static enum pd_next count_skipped(struct pd_stream *s, const struct pd_frame *f, enum pd_next next)
 {
 	if ((next == PD_NEXT_RECORD || next == PD_NEXT_DAMAGED) && f->state == PD_FRAME_SKIPPED &&
 	    f->inner_offset == PD_OUTER) {
 		s->skipped += f->bytes.size + f->zeros;
-		s->unwritten += f->zeros;
+		count_zero_tail(s, f);
 	}
 	return next;
 }

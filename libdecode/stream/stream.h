@@ -81,6 +81,8 @@ struct pd_stream {
 	uint64_t begin;		/* offset of the first record */
 	uint64_t awaited;	/* bytes that a fed source lacked, from its offset on; 0: none */
 	uint64_t skipped, unwritten, unexpanded;	/* bytes, as in struct pd_account */
+	uint64_t zero_tail, zero_tail_end;	/* zeros at the end of the last skipped bytes; the
+						 * offset after these */
 	uint64_t outer_size;	/* of the compressed record being expanded */
 	struct pd_bytes last_sample;	/* in the window; if empty, its first bytes are in
 					 * `sample` */

@@ -285,3 +285,19 @@ def test_zeros_at_the_end_of_a_stream(zeros, write, run_pdecode):
     assert f"at {len(data)}: zeros to the end: never written; {zeros} bytes skipped" in loud
     loud = run_pdecode(["-f", "stats", "-"], input=data + bytes(zeros) + b"\1").stderr.decode()
     assert f"at {len(data)}: impossible size" in loud
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("zeros", [0, 7, 8, 100, 4096, 32768, 300_000])
+@pytest.mark.parametrize("garbage", [b"\1", b"\xa5" * 20, b"\0\xff" * 10, b"\xa5" * 40_000,
+                                     bytes(100) + b"\xa5"], ids=len)
+def test_zeros_after_garbage_at_the_end(garbage, zeros, write, run_pdecode):
+    """They are counted alike in a file, a pipe and a file that is read as one: from a block on, as
+    fewer may be what the garbage ends with."""
+    records = [r.header_attr(ATTR, IDS), *samples(0, COUNT)]
+    for data in (Pipe(records).build("<") + garbage + bytes(zeros),
+                 stated(0) + garbage + bytes(zeros)):
+        for args, given in ([write(data)], b""), (["-"], data):
+            account = json.loads(run_pdecode(["-f", "stats", *args], input=given).stdout)["account"]
+            assert account["skipped"] == len(garbage) + zeros
+            assert account["unwritten"] == (zeros if zeros >= 4096 else 0)
