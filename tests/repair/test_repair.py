@@ -413,6 +413,12 @@ def test_the_report_fails_once(prepair, tmp_path):
     assert done.stderr == b"prepair: standard output: No space left on device\n"
 
 
+def test_no_report_of_an_output_that_fails(prepair, tmp_path):
+    done = prepair("--json", "-o", device(tmp_path / "device", 1, 7), PERF / "01-basic.data")
+    assert (done.returncode, done.stdout) == (4, b"")
+    assert done.stderr.endswith(b"device: No space left on device\n")
+
+
 @pytest.mark.parametrize("name, text, exact", [
     (b'a"b\\\x01\x7f\xc3\xa9', 'a"b\\\x01\x7f\u00e9', False),
     (b"a\xff\xc3", "a\ufffd\ufffd", True),

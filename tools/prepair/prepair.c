@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,6 +88,7 @@ struct run {
 	struct pd_account account;
 	uint64_t compressed;	/* records that can't be expanded to their end */
 	uint64_t compressed_at;	/* offset of the last of these */
+	FILE *report;		/* of --json, in memory until the output is complete; or NULL */
 	struct pd_error *listed;
 	size_t nr_listed;
 };
@@ -212,55 +214,55 @@ static const char *feature_name(uint32_t id, char *buf, size_t size)
 }
 
 /* Prints a string; bytes that are not UTF-8 become U+FFFD. Returns whether there are any. */
-static bool json_string(const char *text)
+static bool json_string(FILE *to, const char *text)
 {
 	bool is_utf8 = true;
 
-	putchar('"');
+	fputc('"', to);
 	for (size_t left = strlen(text), size; left; text += size, left -= size) {
 		const struct cli_character c = cli_first_character(text, left);
 
 		size = c.size;
 		if (c.code == '"' || c.code == '\\')
-			printf("\\%c", (int)c.code);
+			fprintf(to, "\\%c", (int)c.code);
 		else if (c.code < 0x20)
-			printf("\\u%04x", (unsigned int)c.code);
+			fprintf(to, "\\u%04x", (unsigned int)c.code);
 		else
 			fwrite(c.code < CLI_NO_CHARACTER ? text : "\xef\xbf\xbd", 1,
-			       c.code < CLI_NO_CHARACTER ? size : 3, stdout);
+			       c.code < CLI_NO_CHARACTER ? size : 3, to);
 		is_utf8 &= c.code < CLI_NO_CHARACTER;
 	}
-	putchar('"');
+	fputc('"', to);
 	return !is_utf8;
 }
 
 /* Prints a member, and its exact bytes as NAME_hex if the string does not have them. */
-static void json_text(const char *name, const char *text)
+static void json_text(FILE *to, const char *name, const char *text)
 {
-	printf(",\"%s\":", name);
-	if (!json_string(text))
+	fprintf(to, ",\"%s\":", name);
+	if (!json_string(to, text))
 		return;
-	printf(",\"%s_hex\":\"", name);
+	fprintf(to, ",\"%s_hex\":\"", name);
 	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
-		printf("%02x", *byte);
-	putchar('"');
+		fprintf(to, "%02x", *byte);
+	fputc('"', to);
 }
 
-static void json_features(const char *key, const bool ids[256])
+static void json_features(FILE *to, const char *key, const bool ids[256])
 {
 	bool any = false;
 	char name[32];
 
-	printf(",\"%s\":[", key);
+	fprintf(to, ",\"%s\":[", key);
 	for (uint32_t id = 0; id < 256; id++) {
 		if (!ids[id])
 			continue;
 		if (any)
-			putchar(',');
-		json_string(feature_name(id, name, sizeof(name)));
+			fputc(',', to);
+		json_string(to, feature_name(id, name, sizeof(name)));
 		any = true;
 	}
-	putchar(']');
+	fputc(']', to);
 }
 
 /* Bytes of the input that were never written. */
@@ -277,44 +279,72 @@ static uint64_t lost_bytes(const struct pd_account *a)
 	       a->dropped_features;
 }
 
-static enum cli_exit write_json_report(const struct run *run, const struct pd_repair_report *r)
+static void write_json_report(const struct run *run, const struct pd_repair_report *r)
 {
+	FILE *to = run->report;
 	const struct pd_account *a = &run->account;
 	const uint64_t lost = lost_bytes(a), empty = empty_bytes(a);
 	char text[512];
 
-	printf("{\"prepair\":{\"format\":1,\"version\":\"%s\"}", PD_VERSION);
-	json_text("input", run->in.name);
-	json_text("output", run->output);
-	printf(",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records, r->expanded);
-	json_features("features", r->features);
-	printf("},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64
-	       ",\"formats_stand_in\":%s}",
-	       r->attrs_recovered, r->ids_forgotten, r->shortened,
-	       r->placeholder_formats ? "true" : "false");
-	printf(",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"missing_bytes\":%" PRIu64
-	       ",\"compressed\":%" PRIu64 ",\"expanded_bytes\":%" PRIu64, r->dropped, lost,
-	       run->missing, run->compressed, a->dropped_expanded);
-	json_features("features", r->features_dropped);
-	printf("},\"bytes\":{\"input\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"lost\":%" PRIu64
+	fprintf(to, "{\"prepair\":{\"format\":1,\"version\":\"%s\"}", PD_VERSION);
+	json_text(to, "input", run->in.name);
+	json_text(to, "output", run->output);
+	fprintf(to, ",\"kept\":{\"records\":%" PRIu64 ",\"expanded\":%" PRIu64, r->records,
+		r->expanded);
+	json_features(to, "features", r->features);
+	fprintf(to, "},\"mended\":{\"attrs\":%" PRIu64 ",\"ids\":%" PRIu64 ",\"payloads\":%" PRIu64
+		",\"formats_stand_in\":%s}", r->attrs_recovered, r->ids_forgotten, r->shortened,
+		r->placeholder_formats ? "true" : "false");
+	fprintf(to, ",\"lost\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64
+		",\"missing_bytes\":%" PRIu64 ",\"compressed\":%" PRIu64
+		",\"expanded_bytes\":%" PRIu64, r->dropped, lost, run->missing, run->compressed,
+		a->dropped_expanded);
+	json_features(to, "features", r->features_dropped);
+	fprintf(to, "},\"bytes\":{\"input\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"lost\":%" PRIu64
 	       ",\"empty\":%" PRIu64 "}",
 	       a->total, a->total - lost - empty, lost, empty);
-	printf(",\"errors\":[");
+	fprintf(to, ",\"errors\":[");
 	for (size_t i = 0; i < run->nr_listed; i++) {
 		const struct pd_error *e = &run->listed[i];
 
-		printf("%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64,
+		fprintf(to, "%s{\"offset\":%" PRIu64 ",\"code\":\"%s\",\"skipped\":%" PRIu64,
 		       i ? "," : "", e->offset, pd_code_name(e->code), e->skipped);
-		json_text("message", pd_error_text(e, text, sizeof(text)));
-		putchar('}');
+		json_text(to, "message", pd_error_text(e, text, sizeof(text)));
+		fputc('}', to);
 	}
-	printf("]}\n");
-	if (fflush(stdout) || ferror(stdout)) {
-		cli_error(&tool, "standard output: %s", strerror(errno));
-		clearerr(stdout);	/* it is reported */
-		return CLI_OUTPUT;
-	}
-	return CLI_OK;
+	fprintf(to, "]}\n");
+}
+
+static enum cli_exit report_failed(int error)
+{
+	cli_error(&tool, "standard output: %s", strerror(error));
+	return CLI_OUTPUT;
+}
+
+/* Opens the report before the sandbox forbids that. Its writer may be another process. */
+static enum cli_exit open_report(struct run *run)
+{
+	const int fd = run->s->json ? memfd_create("report", MFD_CLOEXEC) : -1;
+
+	run->report = fd < 0 ? NULL : fdopen(fd, "w+");
+	return run->report || !run->s->json ? CLI_OK : report_failed(errno);
+}
+
+/* Prints the report, now that the output is complete. */
+static enum cli_exit print_report(struct run *run)
+{
+	char buffer[4096];
+	size_t n;
+	int error;
+
+	rewind(run->report);
+	while ((n = fread(buffer, 1, sizeof(buffer), run->report)))
+		fwrite(buffer, 1, n, stdout);
+	if (!fflush(stdout) && !ferror(stdout))
+		return CLI_OK;
+	error = errno;
+	clearerr(stdout);	/* it is reported */
+	return report_failed(error);
 }
 
 /* Prints one line for all of them. */
@@ -387,7 +417,6 @@ static uint64_t missing_bytes(const struct pd_file_info *info)
 static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 {
 	struct pd_repair_report report;
-	enum cli_exit status = CLI_OK;
 	struct pd_error e;
 	bool is_lossy;
 
@@ -399,9 +428,9 @@ static enum cli_exit repair_reader(struct run *run, struct pd_reader *reader)
 	is_lossy = run->errors.nr || lost_bytes(&run->account) || run->account.dropped_expanded;
 	if (is_lossy)
 		report_losses(run, &report);
-	if (run->s->json)
-		status = write_json_report(run, &report);
-	return status == CLI_OK && is_lossy ? CLI_ERRORS : status;
+	if (run->report)
+		write_json_report(run, &report);
+	return is_lossy ? CLI_ERRORS : CLI_OK;
 }
 
 /* Runs in the sandbox. */
@@ -415,7 +444,7 @@ static enum cli_exit repair(void *ctx)
 	struct pd_reader *reader;
 	struct pd_error e;
 
-	if (run->s->json)
+	if (run->report)
 		run->listed = calloc(ERRORS_LISTED, sizeof(*run->listed));
 	reader = run->in.fd >= 0 ? pd_reader_open_fd(run->in.fd, o, &e) :
 		pd_reader_open_path(run->in.path, o, &e);
@@ -423,7 +452,7 @@ static enum cli_exit repair(void *ctx)
 	pd_reader_free(reader);
 	free(run->listed);
 	run->listed = NULL;
-	return status;
+	return run->report && fflush(run->report) ? report_failed(errno) : status;
 }
 
 static enum cli_exit open_input(struct run *run)
@@ -458,10 +487,14 @@ static enum cli_exit repair_input(struct run *run)
 	enum cli_exit status = open_output(run), kept;
 
 	if (status == CLI_OK)
+		status = open_report(run);
+	if (status == CLI_OK)
 		status = sandbox_run(&sandbox, SANDBOX_IN_CHILD, repair, run);
 	if (status > CLI_ERRORS)
 		return status;
 	kept = atomic_output_commit(run->result);
+	if (kept == CLI_OK && run->report)
+		kept = print_report(run);
 	return kept == CLI_OK ? status : kept;
 }
 
@@ -485,6 +518,8 @@ int main(int argc, char **argv)
 		status = repair_input(&run);
 	atomic_output_discard(&result);
 	input_close(&run.in);
+	if (run.report)
+		fclose(run.report);
 	cli_list_free(&s.inputs);
 	free(run.output);
 	return cli_finish(&tool, status);
