@@ -543,6 +543,10 @@ def test_wrong_value_in_a_sample(name, path, value, named):
     (b'\x1f\x8b\x08\x00', "an object"),
     (b"PERFILE2", "stdin:1: this is perf.data already"),
     (b"2ELIFREP", "this is perf.data already"),
+    (b'\xef\xbb\xbf{"records":[]}', "stdin:1: there is a byte order mark .* without BOM"),
+    ('{"records":[]}'.encode("utf-16"), "stdin:1: this is UTF-16"),
+    ('\ufeff{"records":[]}'.encode("utf-16-be"), "stdin:1: this is UTF-16"),
+    (b'{"records":[]}', "stdin: nothing to encode: there is no file, .* are empty"),
     (b'\x00' * 100, "an object"),
 ])
 def test_no_json(text, words):

@@ -456,7 +456,9 @@ static enum cli_exit encode_all(struct job *j, struct split *in)
 	if (status == CLI_OK)
 		status = early;
 	if (status == CLI_OK && !j->has_parts) {
-		cli_error(&tool, "%s: contains no file, attrs, features or records", j->input);
+		cli_error(&tool,
+			  "%s: nothing to encode: there is no file, attrs, features or records, or "
+			  "they are empty", j->input);
 		status = CLI_INPUT;
 	}
 	return status == CLI_OK ? check_output_kind(j) : status;

@@ -400,6 +400,25 @@ static bool is_recording(const struct split *s)
 	       (memcmp(text, "PERFILE2", 8) == 0 || memcmp(text, "2ELIFREP", 8) == 0);
 }
 
+static bool starts_with(const struct split *s, const char *bytes)
+{
+	const size_t size = strlen(bytes);
+
+	return s->size - s->from >= size && memcmp(s->text + s->from, bytes, size) == 0;
+}
+
+/* Returns the reason why the input at `from` is no object. */
+static const char *why_no_object(const struct split *s)
+{
+	if (is_recording(s))
+		return "this is perf.data already, not JSON";
+	if (starts_with(s, "\xef\xbb\xbf"))
+		return "there is a byte order mark before the JSON: save it as UTF-8 without BOM";
+	if (starts_with(s, "\xff\xfe") || starts_with(s, "\xfe\xff"))
+		return "this is UTF-16 (as of PowerShell): save the JSON as UTF-8 without BOM";
+	return "expected an object";
+}
+
 /* Returns 2 at the start of a document. */
 static int next_object(struct split *s, struct split_part *out, const char **why)
 {
@@ -408,8 +427,7 @@ static int next_object(struct split *s, struct split_part *out, const char **why
 	if (c <= 0)
 		return c;
 	if (c != '{') {
-		*why = is_recording(s) ? "this is perf.data already, not JSON" :
-					 "expected an object";
+		*why = why_no_object(s);
 		return -1;
 	}
 	switch (detect_shape(s, why)) {
