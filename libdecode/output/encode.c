@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "layout/container.h"
 #include "layout/names_tables.h"
 
@@ -33,7 +34,8 @@ struct pd_encoder *pd_encoder_new(const struct pd_values *values, int fd,
 	enc->options = options;
 	enc->budget.limit = enc->options.memory_limit ? enc->options.memory_limit : PD_MEMORY_LIMIT;
 	enc->scratch.budget = enc->event_types.budget = enc->outside_ids.budget = &enc->budget;
-	enc->session.budget = &enc->budget;
+	enc->session.budget = enc->stated_names.budget = &enc->budget;
+	enc->seed = pd_hash_seed(enc);
 	enc->stated = (struct pd_stated){ .complete = true, .long_size = 8,
 		.header_size = PD_FILE_HEADER_SIZE,
 				      .damaged_magic.budget = &enc->budget,
@@ -64,6 +66,7 @@ void pd_encoder_free(struct pd_encoder *enc)
 	pd_buf_free(&enc->scratch);
 	pd_buf_free(&enc->event_types);
 	pd_buf_free(&enc->outside_ids);
+	pd_buf_free(&enc->stated_names);
 	pd_buf_free(&enc->stated.damaged_magic);
 	pd_encode_compress_free(enc);
 	pd_out_free(&enc->out);
@@ -182,9 +185,9 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 
 	if (pd_encode_start(enc, e))
 		return -1;
-	if (enc->stated.mode == PD_MODE_PIPE)
-		return 0;	/* HEADER_ATTR records contain the same */
 	how.swap = enc->session.swap;
+	if (enc->stated.mode == PD_MODE_PIPE)	/* HEADER_ATTR records contain the same */
+		return enc->has_records ? pd_encode_compare_attr(enc, attr, &how, e) : 0;
 	if (enc->stated.attr_size > PD_SECTION_SIZE && enc->stated.attr_size <= UINT16_MAX)
 		how.size = (size_t)enc->stated.attr_size - PD_SECTION_SIZE;
 	enc->scratch.size = 0;
@@ -202,7 +205,7 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 		pd_session_rename(&enc->session, a,
 				  (struct pd_bytes){ (const uint8_t *)name, strlen(name) },
 				  PD_NAME_FROM_FILE);
-	return 0;
+	return pd_encode_note_name(enc, attr, a, e);
 }
 
 static int encode_feature(struct pd_encoder *enc, const char *name, pd_node features,
@@ -233,8 +236,8 @@ int pd_encode_features(struct pd_encoder *enc, pd_node features, struct pd_encod
 
 	if (pd_encode_start(enc, e))
 		return -1;
-	if (enc->stated.mode == PD_MODE_PIPE)
-		return 0;	/* HEADER_FEATURE records say it all */
+	if (enc->stated.mode == PD_MODE_PIPE)	/* HEADER_FEATURE records contain the same */
+		return enc->has_records ? pd_encode_compare_features(enc, features, e) : 0;
 	/* others are read by it, and its name may come late in the alphabet */
 	if (enc->v->member(features, "NRCPUS") && encode_feature(enc, "NRCPUS", features, e))
 		return -1;
@@ -486,6 +489,8 @@ static int write_record(struct pd_encoder *enc, struct pd_out *out,
 	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
 	int err = 0;
 
+	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN)
+		pd_encode_note_section(enc, r->type, record, payload);
 	/* the features of a file, but not its events, may also be in records */
 	if ((enc->stated.mode == PD_MODE_PIPE || r->type == PD_RECORD_HEADER_FEATURE) &&
 	    r->cut == PD_SIZE_OPEN &&
@@ -566,6 +571,7 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 
 	if (pd_encode_start(enc, e))
 		return -1;
+	enc->has_records = true;
 	if (inner && enc->skip_inner)
 		return 0;
 	out = record_output(enc, record, e);
@@ -632,6 +638,7 @@ int pd_encode_finish(struct pd_encoder *enc, struct pd_encode_error *e)
 	    pd_encode_compress_flush(enc, NULL, e))
 		return -1;
 	enc->ended = true;
+	pd_encode_compare_rest(enc);
 	for (size_t i = 0; i < enc->nr_others; i++)
 		if (pd_out_flush(&enc->others[i]))
 			return pd_encode_io(e, enc->others[i].failed);

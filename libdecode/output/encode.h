@@ -1,6 +1,6 @@
 /* encode.h - the encoder's state and what its files share: encode.c encodes the parts,
  * encode_stated.c reads `file`, encode_ids.c the ids of events, encode_file.c writes the layout of
- * a file, encode_pipe.c that of a pipe.
+ * a file, encode_pipe.c that of a pipe, encode_ignored.c finds what is stated twice and differs.
  */
 #ifndef PD_OUTPUT_ENCODE_H
 #define PD_OUTPUT_ENCODE_H
@@ -84,6 +84,15 @@ struct pd_encoder {
 	uint64_t left_out;		/* number of records */
 	/* the compressed record that contains them is written instead */
 	bool skip_inner;
+	uint64_t seed;			/* of the hashes below */
+	bool has_records;		/* one was given */
+	struct pd_buf stated_names;	/* uint64_t: hashes by the event's index; 0: none */
+	uint64_t nr_stated_attrs;	/* of a pipe */
+	/* of a pipe: hash of the section that a record has, 0: none; whether `features` has it */
+	uint64_t in_records[PD_FEATURE_BITS];
+	bool in_features[PD_FEATURE_BITS], has_features;
+	uint64_t nr_ignored;		/* number of members without effect */
+	char first_ignored[160];	/* path of the first */
 	struct pd_out *others;		/* the data.N of a directory */
 	char **other_names;
 	size_t nr_others;
@@ -129,6 +138,20 @@ int pd_encode_ids(struct pd_encoder *enc, pd_node ids, struct pd_attr *a,
 		  struct pd_encode_error *e);
 /* Returns whether the ids are those of the stated sections, or in EVENT_DESC. */
 bool pd_encode_ids_fit(struct pd_encoder *enc);
+
+/* Notes the section that a record of a pipe has. */
+void pd_encode_note_section(struct pd_encoder *enc, uint32_t type, struct pd_bytes record,
+			    struct pd_bytes payload);
+/* Notes the name that an element of `attrs` states. Returns 0, or -1 and *e. */
+int pd_encode_note_name(struct pd_encoder *enc, pd_node attr, const struct pd_attr *a,
+			struct pd_encode_error *e);
+/* Compare what a pipe's `attrs` and `features` state with its records. Each returns 0, or -1 and
+ * *e. */
+int pd_encode_compare_attr(struct pd_encoder *enc, pd_node attr, const struct pd_pack *how,
+			   struct pd_encode_error *e);
+int pd_encode_compare_features(struct pd_encoder *enc, pd_node features, struct pd_encode_error *e);
+/* Compares what only the end of all parts shows: names of events, and what was removed. */
+void pd_encode_compare_rest(struct pd_encoder *enc);
 
 /* Compresses a record; flushes the stream of one file, or of all (NULL); updates the COMPRESSED
  * feature at the end of a file. Each returns 0, or -1 and *e. */

@@ -71,7 +71,8 @@ static const struct cli_tool tool = {
 		"beside names and parts of it, and a sample's `raw.data` beside the fields of "
 		"its tracepoint. `cpumode` and `misc_flags` must agree with `misc`; "
 		"without it, they count. In a pipe, the HEADER_ATTR and HEADER_FEATURE records "
-		"count, not `attrs` and `features`, which repeat them.\n\n"
+		"count, not `attrs` and `features`, which repeat them; a difference is reported "
+		"(status 1).\n\n"
 		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.",
 	.operands = CLI_AT_MOST_ONE,
@@ -106,11 +107,18 @@ static bool is_kind(struct json_object *o, const char *kind)
 	return member_is(o, "kind", kind);
 }
 
-/* A part of the document that precedes `file`, on which its encoding depends. */
+/* Returns whether the part is the member, or an element of it, or a line of that kind. */
+static bool part_is(const struct split_part *part, struct json_object *o, const char *member,
+		    const char *kind)
+{
+	return *part->key ? strcmp(part->key, member) == 0 : is_kind(o, kind);
+}
+
+/* An attr or features before what its encoding depends on: `file`, and the records of a pipe, with
+ * which it is compared. */
 struct early_part {
 	struct json_object *object;
-	bool is_attr;
-	uint64_t line, index;
+	struct split_part part;		/* without a text */
 };
 
 struct job {
@@ -122,6 +130,7 @@ struct job {
 	size_t nr_early;
 	uint64_t memory, kept;	/* bytes that parsed parts may take; that the early ones do */
 	bool has_file, has_parts, is_directory;
+	bool is_pipe, has_records;
 };
 
 static int set_error(struct pd_error *e, const char *text)
@@ -241,7 +250,7 @@ static enum cli_exit check_output_kind(const struct job *j)
 	return CLI_OUTPUT;
 }
 
-/* Encodes the kept parts once `file` is known, or known to be missing. */
+/* Encodes the kept parts once what they depend on is known, or known to be missing. */
 static enum cli_exit encode_early_parts(struct job *j)
 {
 	enum cli_exit status = CLI_OK;
@@ -249,13 +258,9 @@ static enum cli_exit encode_early_parts(struct job *j)
 
 	for (size_t i = 0; i < j->nr_early; i++) {
 		const struct early_part *early = &j->early[i];
-		const struct split_part part = { .key = early->is_attr ? "attrs" : "features",
-			.line = early->line,
-						 .index = early->index,
-						 .is_element = early->is_attr };
 
-		if (status == CLI_OK && encode_part(j, &part, early->object, &e))
-			status = report_error(j, &part, &e);
+		if (status == CLI_OK && encode_part(j, &early->part, early->object, &e))
+			status = report_error(j, &early->part, &e);
 		json_object_put(early->object);
 	}
 	free(j->early);
@@ -270,6 +275,7 @@ static enum cli_exit keep_early_part(struct job *j, const struct split_part *par
 				     struct json_object *o)
 {
 	struct early_part *more = realloc(j->early, (j->nr_early + 1) * sizeof(*more));
+	struct early_part *early;
 
 	if (!more) {
 		json_object_put(o);
@@ -277,8 +283,9 @@ static enum cli_exit keep_early_part(struct job *j, const struct split_part *par
 		return CLI_OUTPUT;
 	}
 	j->early = more;
-	j->early[j->nr_early++] = (struct early_part){ o, strcmp(part->key, "attrs") == 0,
-		part->line, part->index };
+	early = &more[j->nr_early++];
+	*early = (struct early_part){ o, *part };
+	early->part.key = !*part->key ? "" : part->is_element ? "attrs" : "features";
 	j->kept += part->cost;
 	return CLI_OK;
 }
@@ -294,27 +301,37 @@ static enum cli_exit check_document_format(const struct job *j, const struct spl
 	return err ? report_error(j, part, &e) : CLI_OK;
 }
 
+/* Returns whether the part must wait for another one. */
+static bool is_early(const struct job *j, const struct split_part *part, struct json_object *o)
+{
+	const bool waits = j->is_pipe ? !j->has_records : *part->key && !j->has_file;
+
+	return waits && (part_is(part, o, "attrs", "attr") ||
+			 part_is(part, o, "features", "feature"));
+}
+
 /* Takes ownership of the object. */
 static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 				   struct json_object *o)
 {
-	const bool is_file = *part->key ? strcmp(part->key, "file") == 0 : is_kind(o, "file");
+	const bool is_file = part_is(part, o, "file", "file");
 	enum cli_exit status;
 	struct pd_error e;
 
 	if (states_format(part->key))
 		return check_document_format(j, part, o);
-	if (*part->key && !j->has_file &&
-	    (strcmp(part->key, "attrs") == 0 || strcmp(part->key, "features") == 0))
+	if (is_early(j, part, o))
 		return keep_early_part(j, part, o);
 	j->is_directory |= is_file && member_is(o, "mode", "directory");
-	status = check_output_kind(j);
-	if (status == CLI_OK && !is_file)
-		status = encode_early_parts(j);
+	j->is_pipe |= is_file && member_is(o, "mode", "pipe");
 	j->has_file |= is_file || strcmp(part->key, "records") == 0;
+	j->has_records = j->has_records || part_is(part, o, "records", "record");
+	status = check_output_kind(j);
+	if (status == CLI_OK && !is_file && !j->is_pipe)
+		status = encode_early_parts(j);
 	if (status == CLI_OK && encode_part(j, part, o, &e))
 		status = report_error(j, part, &e);
-	if (status == CLI_OK && is_file)
+	if (status == CLI_OK && is_file && !j->is_pipe)
 		status = encode_early_parts(j);
 	json_object_put(o);
 	return status;
@@ -481,6 +498,28 @@ static void report_feature_left_out(const char *input, const char *feature)
 			   "it exceeds the 64 KiB of a pipe's record");
 }
 
+/* Reports members whose values are not in the output, because others say otherwise. */
+static bool report_ignored(const char *input, const struct pd_encoder *enc)
+{
+	uint64_t n;
+	const char *path = pd_encoder_ignored(enc, &n);
+	const size_t size = path ? strlen(path) : 0;
+	char others[64] = "";
+
+	if (!path)
+		return false;
+	if (n > 1)
+		snprintf(others, sizeof(others), " and %llu other member%s",
+			 (unsigned long long)n - 1, n == 2 ? "" : "s");
+	cli_error(&tool, "%s: %s%s ignored: %s", input, path, others,
+		  size > 5 && strcmp(path + size - 5, ".name") == 0 ?
+		  "names of events are in EVENT_DESC, of a pipe also in EVENT_UPDATE records; "
+		  "change them there, too" :
+		  "the records of a pipe count, and differ; change them, too, or omit attrs and "
+		  "features");
+	return true;
+}
+
 /* Reports the parts that the output can't represent. */
 static enum cli_exit report_left_out(const char *input, const struct pd_encoder *enc)
 {
@@ -506,7 +545,7 @@ static enum cli_exit report_left_out(const char *input, const struct pd_encoder 
 			  "%s "
 			  "(pdecode --blobs full keeps it)", input, (unsigned long long)records,
 			  records == 1 ? "" : "s", records == 1 ? "it" : "each");
-	return records || n || raw || gaps ? CLI_ERRORS : CLI_OK;
+	return report_ignored(input, enc) || records || n || raw || gaps ? CLI_ERRORS : CLI_OK;
 }
 
 /* Returns whether to keep the output, which may lack something. */

@@ -315,6 +315,14 @@ PD_API const char *pd_encoder_feature_lost_raw(const struct pd_encoder *enc, siz
  * JSON. Valid after pd_encoder_finish(). */
 PD_API uint64_t pd_encoder_gaps_left_out(const struct pd_encoder *enc);
 
+/* Returns the path of the first member that has no effect, because another one, which counts, says
+ * otherwise; NULL if there is none. Sets *n, which may be NULL, to the number of such members.
+ * Records of a pipe count, not its attrs and features, which are compared if a record was given
+ * before; the feature EVENT_DESC and EVENT_UPDATE records of a pipe have the names of events
+ * ("attrs[0].attr", "attrs[0].name", "features.HOSTNAME"). Valid after pd_encoder_finish(); the
+ * path is borrowed until pd_encoder_free(). */
+PD_API const char *pd_encoder_ignored(const struct pd_encoder *enc, uint64_t *n);
+
 /* Frees the encoder. `enc` may be NULL. */
 PD_API void pd_encoder_free(struct pd_encoder *enc);
 
