@@ -185,6 +185,26 @@ def test_a_header_stands_alone(header, language, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_headers_in_cplusplus_with_many_warnings(compiler, standard, tmp_path):
+    """Each header of all libraries alone, and all together."""
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler} here")
+    paths = sorted(ROOT.glob("lib*/include"))
+    names = [f"pd/{header.name}" for path in paths for header in sorted((path / "pd").glob("*.h"))]
+    assert {"pd/index.h", "pd/profile.h", "pd/symbols.h", "pd/columns.h"} <= set(names)
+    sources = []
+    for i, group in enumerate([names, *([name] for name in names)]):
+        sources.append(tmp_path / f"{i}.cpp")
+        sources[-1].write_text("".join(f'#include "{name}"\n' for name in group))
+    done = subprocess.run([compiler, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra",
+                           "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion",
+                           "-Wold-style-cast", "-Werror", *(f"-I{path}" for path in paths),
+                           *sources], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
 def test_a_header_states_its_purpose(header):
     """The first line states the purpose; declarations have C linkage in C++."""

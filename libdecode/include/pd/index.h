@@ -48,9 +48,16 @@ PD_API int pd_index_add(struct pd_index *x, struct pd_reader *r, size_t n, struc
 /* Returns the number of entries. */
 PD_API size_t pd_index_nr_entries(const struct pd_index *x);
 
+#ifdef __cplusplus	/* hides the constructor of the struct of that name */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 /* Returns the i-th entry, in the order of the records, or NULL after the last. Valid until the next
  * pd_index_add() or pd_index_free(); its `file` as long as the reader that was indexed. */
 PD_API const struct pd_index_entry *pd_index_entry(const struct pd_index *x, size_t i);
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 /* Continues the reader at the i-th entry. It must be opened for the same recording, not by time,
  * and have returned no record. Errors in what is before the entry are not reported. Takes constant

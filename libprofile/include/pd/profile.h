@@ -377,10 +377,17 @@ struct pp_write {
 PP_API double pp_share(const struct pp_profile *p, size_t event, const char *glob,
 		       enum pp_measure by);
 
+#ifdef __cplusplus	/* hides the constructor of the struct of that name */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 /* Writes one format. An event without samples has no output. Returns 0, what the output's function
  * returned, or -1: for the call, or when the memory limit is reached or the temporary file can't be
  * read. */
 PP_API int pp_write(struct pp_profile *p, const struct pp_write *o, struct pd_output out);
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 /* --- samples one by one --- */
 
@@ -437,12 +444,19 @@ struct pp_script {
 };
 #define PP_SCRIPT(...) PD_OPTIONS_OF(pp_script, __VA_ARGS__)
 
+#ifdef __cplusplus	/* hides the constructor of the struct of that name */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 /* Writes the samples that the reader still has as text, in the layout of perf script, instead of
  * adding them to the profile: only pp_event_at() and pp_count() see them. The reader should give
  * records by time, PD_BY_TIME. Returns what pp_add() does, or what the output's function
  * returned. */
 PP_API int pp_script(struct pp_profile *p, struct pd_reader *r, const struct pp_script *o,
 		     struct pd_output out, struct pd_error *e);
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef __cplusplus
 }
