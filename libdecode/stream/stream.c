@@ -445,12 +445,18 @@ static enum pd_next end_too_soon(struct pd_stream *s, struct pd_frame *f, struct
 	return PD_NEXT_DAMAGE;
 }
 
+/* Returns whether the header after the record must be seen, to tell whether it is a record. A
+ * stream is waited for only where a record could hide many others: its type is not known. */
+static bool needs_next_header(const struct pd_stream *s, const struct pd_frame *f)
+{
+	return pd_source_is_random(s->source) || !f->desc;
+}
+
 /* Frames what is at the source's offset. */
 static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
-	const bool ahead = pd_source_is_random(s->source);
 	struct pd_bytes have;
-	uint64_t size;
+	uint64_t size, seen;
 	int lost;
 
 	if (s->lost.open)
@@ -472,8 +478,8 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
 		return next_lost(s, f, e);
 	}
-	if (have.size < size + (ahead ? HEADER : 0) &&
-	    peek(s, size + (ahead ? HEADER : 0), &have, e))
+	seen = size + (needs_next_header(s, f) ? HEADER : 0);
+	if (have.size < seen && peek(s, seen, &have, e))
 		return fail_reading(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);

@@ -118,7 +118,7 @@ enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct 
 		desc = pd_record_desc(h.type);
 		leads = desc && pd_resync_may_begin(h.type, h.size, desc) ? PD_LEADS_ON :
 									    PD_LEADS_NOWHERE;
-		if (desc || h.size < HEADER || h.type >= PD_IMPLAUSIBLE_TYPE ||
+		if (desc || h.size < HEADER || !h.type || h.type >= PD_IMPLAUSIBLE_TYPE ||
 		    !pd_resync_charge(&s->resync, 1))
 			break;
 		at += h.size;

@@ -1,6 +1,7 @@
 """pd/feed.h: bytes in pieces give the records of pd_reader_next(). And waits that are cancelled."""
 import gzip
 import random
+import struct
 
 import pytest
 
@@ -57,6 +58,24 @@ def test_packed(run, tmp_path):
     path.write_bytes(gzip.compress((PERF / "18-pipe.data").read_bytes()))
     plain = run("read", input=(PERF / "18-pipe.data").read_bytes())
     assert assert_any_cut(run, path, [(1, 3), (2, 4096)]) == plain
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("kind, next_kind", [(0x4f00, None), (0x40, None), (0, 0)], ids=str)
+def test_records_inside_one_of_an_unknown_type(kind, next_kind, run, tmp_path):
+    """A header that is none seems to hold many records. As in a pipe that is read in large pieces,
+    the header after it tells."""
+    data = Pipe([r.header_attr(ATTR), *(sample(ATTR, ip=i, pid=1, tid=2, time=100 + i, period=1)
+                                        for i in range(200))]).build("<")
+    whole = run("read", input=data)
+    at = len(data) - 200 * 40
+    header = struct.pack("<IHH", 0x5000 + kind if kind == 0x40 else kind, 0, 1000)
+    after = b"" if next_kind is None else bytes(6) + struct.pack("<H", 0x4000)
+    damaged = data[:at] + header + data[at:at + 40 * 24] + after + data[at + 40 * 24:]
+    path = tmp_path / "damaged"
+    path.write_bytes(damaged)
+    found = assert_any_cut(run, path, CUTS)
+    assert found.count("SAMPLE") >= whole.count("SAMPLE") - 3 > 100
 
 
 @pytest.mark.sanitize
