@@ -349,7 +349,8 @@ static int encode_misc(const struct pd_encoder *enc, pd_node record, const struc
 	return 0;
 }
 
-/* Finds the event of a record: by attr_index, by id, by name, or the first one. */
+/* Finds the event of a record: by attr_index, by id, by name, or the first one. That of an id in
+ * sample_id must have a sample_id. */
 static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct pd_attr **out,
 			    struct pd_encode_error *e)
 {
@@ -376,7 +377,7 @@ static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct
 		const struct pd_attr *a = n && !pd_node_number(enc->v, n, NULL, &id) ?
 			pd_session_by_id(s, id) : NULL;
 
-		if (a) {
+		if (a && (from == record || a->trailer_size)) {
 			*out = a;
 			return 0;
 		}
@@ -390,6 +391,8 @@ static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_co
 			    const struct pd_record_desc **desc, struct pd_encode_error *e)
 {
 	uint64_t type_id = 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
+	const char *first;
+	pd_node value;
 	uint16_t misc;
 	char type[64];
 
@@ -421,6 +424,10 @@ static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_co
 		return -1;
 	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "expected an object");
+	if (r->sample_id && enc->v->member_at(r->sample_id, 0, &first, &value) &&
+	    (!r->attr || !r->attr->trailer_size))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id",
+				      "the record's event has no sample_id_all: omit it");
 	if ((r->type == PD_RECORD_READ || r->type == PD_RECORD_SAMPLE) && !r->attr && !r->opaque)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index",
 				      "attrs has no event that defines its layout");

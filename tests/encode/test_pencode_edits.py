@@ -326,6 +326,32 @@ def test_event_by_name():
     assert "records[0].addr" in refusal(made)
 
 
+def test_sample_id_of_an_event_without():
+    """It would be lost; an id in it selects only events that have one."""
+    path = FIXTURES / "perf" / "43-multi-event.data"
+    doc = document(path)
+    flags = doc["attrs"][1]["attr"]["flags"]
+    flags["raw"] &= ~(1 << 18)      # sample_id_all
+    del flags["names"]
+    for record in doc["records"]:
+        if "sample_id" in record:
+            for key in "attr_index", "event":
+                record.pop(key, None)
+            for key in "id", "identifier":
+                if key in record["sample_id"]:
+                    record["sample_id"][key] = doc["attrs"][1]["ids"][0]
+    before = [record["sample_id"] for record in doc["records"] if "sample_id" in record]
+    data = pencode(doc)
+    assert [record["sample_id"] for record in document(data)["records"]
+            if "sample_id" in record] == before != []
+    record = next(record for record in doc["records"] if "sample_id" in record)
+    record["attr_index"] = 1
+    assert "sample_id: the record's event has no sample_id_all" in refusal(doc)
+    record["sample_id"] = {}
+    record.pop("size")
+    assert document(pencode(doc))
+
+
 # --- what can't be encoded ---
 
 def base():
