@@ -169,6 +169,18 @@ static int write_attr(struct pd_encoder *enc, const struct pd_attr *a, uint64_t 
 	return err;
 }
 
+/* Cuts off the part of the header over which the data lie, if these have all of it: a damaged
+ * header states that offset. */
+static void leave_to_data(const struct pd_encoder *enc, struct pd_buf *header)
+{
+	const struct pd_stated *stated = &enc->stated;
+	const uint64_t end = stated->has_size && stated->size < header->size ? stated->size :
+		header->size;
+
+	if (stated->data_offset < end && enc->out.offset >= end)
+		header->size = (size_t)stated->data_offset;
+}
+
 static int write_header(struct pd_encoder *enc, const struct pd_header_values *h, bool as_stated,
 			struct pd_encode_error *e)
 {
@@ -180,8 +192,10 @@ static int write_header(struct pd_encoder *enc, const struct pd_header_values *h
 				      "without HOSTNAME would be read as HOSTNAME of a 32-bit "
 				      "machine in a big-endian file");
 	err = pd_compose_header(&enc->session, h, &bytes);
-	if (!err && as_stated)
+	if (!err && as_stated) {
 		pd_encode_magic(enc, &bytes);
+		leave_to_data(enc, &bytes);
+	}
 	err = write_composed(enc, err, 0, &bytes, e);
 	pd_buf_free(&bytes);
 	return err;

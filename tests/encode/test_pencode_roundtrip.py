@@ -169,6 +169,16 @@ def test_each_byte_before_the_data(name):
     assert not wrong
 
 
+@pytest.mark.parametrize("name", ["file.le", "file.be"])
+@pytest.mark.parametrize("size", [80, 87, 96, 104])
+def test_data_over_a_header_that_is_cut_short(name, size):
+    """The header states data at offset 0, and has bits that its end lacks."""
+    data = bytearray(CATALOG[name][:size])
+    data[40:56] = bytes(16)
+    data[72:] = bytes(range(1, size - 71))
+    assert not same_again(bytes(data), "--blobs", "full")
+
+
 def damaged(data, seed):
     """A few changed bytes, often in the header, on which much depends."""
     choose = random.Random(seed)
