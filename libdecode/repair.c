@@ -110,6 +110,30 @@ static bool is_good(const struct pd_record *r)
 	return r->error.code == PD_OK || (r->error.code == PD_E_NO_ATTR && r->trailer);
 }
 
+struct ids_of_index {
+	const struct pd_session *s;
+	bool has_unknown;
+};
+
+static void visit_id(void *ctx, const struct pd_field *f, uint64_t value)
+{
+	struct ids_of_index *ids = ctx;
+
+	ids->has_unknown |= strcmp(f->name, "id") == 0 && !pd_session_by_id(ids->s, value);
+}
+
+/* Returns whether the record is an ID_INDEX with an id of no event, with which perf refuses the
+ * whole file. It has no samples. */
+static bool has_unknown_id(const struct repair *p, const struct pd_record *r)
+{
+	static const struct pd_visitor v = { .size = sizeof(v), .number = visit_id };
+	struct ids_of_index ids = { .s = p->session };
+
+	if (r->frame.type == PD_RECORD_ID_INDEX)
+		pd_record_visit(r, &v, &ids);
+	return ids.has_unknown;
+}
+
 /* Sets an id that belongs to no event to 0: perf rejects unknown ids, and takes 0 for "not
  * known". */
 static int forget_id(struct repair *p, uint64_t end, struct pd_error *e)
@@ -254,17 +278,38 @@ static int write_header_attr(struct repair *p, const struct pd_attr *a, struct p
 	return flush_buf(p, e);
 }
 
-/* Writes the events of a pipe whose HEADER_ATTR could not be copied, after the features: EVENT_DESC
- * may state their ids. */
+/* Returns whether events that no record has defined must be written before the record. EVENT_DESC,
+ * which the session has read, may state their ids; a reader must know the events before it. */
+static bool needs_events(const struct repair *p, const struct pd_record *r)
+{
+	const struct pd_bytes bytes = r->frame.bytes;
+
+	if (r->frame.type != PD_RECORD_HEADER_FEATURE)
+		return r->frame.type != PD_RECORD_HEADER_ATTR;
+	return bytes.size >= PD_RECORD_HEADER_SIZE + 8 &&
+	       pd_load64(bytes.data + PD_RECORD_HEADER_SIZE, p->session->swap) ==
+		       PD_FEATURE_EVENT_DESC;
+}
+
+/* Writes the events of a pipe whose HEADER_ATTR could not be copied. */
 static int write_lost_attrs(struct repair *p, struct pd_error *e)
 {
 	const struct pd_session *s = p->session;
 
 	for (; p->attrs_done < s->nr_attrs; p->attrs_done++)
-		if (s->attrs[p->attrs_done]->has_wrong_size &&
+		if ((s->attrs[p->attrs_done]->has_wrong_size ||
+		     s->attrs[p->attrs_done]->has_no_record) &&
 		    write_header_attr(p, s->attrs[p->attrs_done], e))
 			return -1;
 	return 0;
+}
+
+/* Returns whether the fields are whole and the bytes after them are not. Records are multiples of 8
+ * bytes; in others, raw data is read with another padding. */
+static bool has_bytes_after_fields(const struct pd_record *r)
+{
+	return r->error.code == PD_E_TRAILING && r->frame.state == PD_FRAME_WHOLE &&
+	       pd_record_trailing(r).size % 8 == 0;
 }
 
 static int copy_record(struct repair *p, const struct pd_record *r, struct pd_error *e)
@@ -277,8 +322,7 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 
 	if (is_wrong_attr(p, r))
 		return 0;
-	if (r->frame.type != PD_RECORD_HEADER_ATTR && r->frame.type != PD_RECORD_HEADER_FEATURE &&
-	    write_lost_attrs(p, e))
+	if (needs_events(p, r) && write_lost_attrs(p, e))
 		return -1;
 	if (d && d->compressed) {	/* its records follow, decompressed */
 		p->expands = true;
@@ -287,9 +331,9 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 	own = pd_record_own_size(r);
 	if (own < r->frame.bytes.size)
 		return copy_split(p, r, own, e);
-	if (r->error.code == PD_E_TRAILING && r->frame.state == PD_FRAME_WHOLE)
+	if (has_bytes_after_fields(r))
 		return copy_fields(p, r, e);
-	if (!is_good(r))
+	if (!is_good(r) || has_unknown_id(p, r))
 		return drop_record(p, r, e);
 	p->report->records++;
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;

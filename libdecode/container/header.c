@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "container/feature_table.h"
+#include "container/attr_copies.h"
 #include "container/header_recovery.h"
 #include "container/sections.h"
 #include "plan/extract.h"
@@ -448,7 +449,8 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		return no_memory(e);
 	if (update_features(source, s, c, e))
 		return -1;
-	if (keep_damaged_attrs(s, c, attrs.offset))
+	if (pd_choose_attr_copies(source, s, &data, r) ||
+	    keep_damaged_attrs(s, c, attrs.offset))
 		return no_memory(e);
 	return check_features(source, s, c, r, e);
 }

@@ -129,6 +129,7 @@ int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e)
 	if (pd_session_init(&enc->session, &enc->budget,
 			    (order == PD_BIG_ENDIAN) != big_host ? PD_SWAP_YES : PD_SWAP_NO))
 		return pd_encode_no_memory(e);
+	enc->session.is_pipe = enc->stated.mode == PD_MODE_PIPE;
 	return 0;
 }
 

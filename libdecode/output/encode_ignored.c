@@ -77,13 +77,15 @@ static bool ids_are(const struct pd_encoder *enc, pd_node ids, const struct pd_a
 	return true;
 }
 
-/* Returns whether the attribute in enc->scratch is that of the event. */
+/* Returns whether the attribute in enc->scratch is that of the event. One that was restored has the
+ * size of the damaged one. */
 static bool attr_is(const struct pd_encoder *enc, const struct pd_attr *a)
 {
 	const struct pd_bytes stated = pd_buf_bytes(&enc->scratch);
+	const bool same_size = stated.size == a->bytes.size ||
+		(a->is_restored && stated.size > a->bytes.size);
 
-	return stated.size == a->bytes.size &&
-	       memcmp(stated.data, a->bytes.data, stated.size) == 0;
+	return same_size && memcmp(stated.data, a->bytes.data, a->bytes.size) == 0;
 }
 
 int pd_encode_compare_attr(struct pd_encoder *enc, pd_node attr, const struct pd_pack *how,

@@ -139,6 +139,7 @@ struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e)
 	if (r->options.on_wait)
 		pd_source_on_wait(r->source, r->options.on_wait, r->options.ctx);
 	if (r->container.info.mode == PD_MODE_PIPE) {
+		r->session.is_pipe = true;
 		r->container.info.size_known = pd_source_size(r->source, &r->container.info.size);
 		r->container.info.data_offset = PD_MAGIC_SIZE;
 		if (pd_source_skip(r->source, PD_MAGIC_SIZE, NULL, e))

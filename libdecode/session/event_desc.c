@@ -14,7 +14,7 @@ struct event_desc {
 	struct pd_session *s;
 	uint64_t offset;		/* of the section, for error reports */
 	size_t index;			/* of the current event, from 1 */
-	uint64_t attr_size, type, config;
+	uint64_t nr, attr_size, type, config;
 	const uint8_t *attr;		/* the event's copy of its attribute: attr_size bytes */
 	struct pd_bytes name;
 };
@@ -28,7 +28,9 @@ static void visit_number(void *ctx, const struct pd_field *f, uint64_t value)
 {
 	struct event_desc *d = ctx;
 
-	if (is_named(f, "attr_size"))
+	if (is_named(f, "nr"))
+		d->nr = value;
+	else if (is_named(f, "attr_size"))
 		d->attr_size = value;
 	else if (is_named(f, "type"))
 		d->type = value;
@@ -66,14 +68,15 @@ static void visit_text(void *ctx, const struct pd_field *f, struct pd_bytes text
 		((struct event_desc *)ctx)->name = text;
 }
 
-enum difference { SAME, ZEROED, DIFFERENT };
+enum difference { SAME, ZEROED, MISSING, DIFFERENT };
 
 static void report_difference(const struct event_desc *d, const char *field, enum difference what)
 {
 	if (d->s->report && what != SAME)
 		d->s->report(d->s->report_ctx, &(struct pd_error){
-			.code = what == ZEROED ? PD_E_RESTORED : PD_E_MISMATCH,
-			.severity = what == ZEROED ? PD_DAMAGED : PD_NOTE,
+			.code = what == DIFFERENT ? PD_E_MISMATCH : PD_E_RESTORED,
+			.severity = what == DIFFERENT ? PD_NOTE : PD_DAMAGED,
+			.text = what == MISSING ? "no record has it: this copy is used" : NULL,
 			.record = "EVENT_DESC", .field = field, .offset = d->offset });
 }
 
@@ -114,6 +117,18 @@ static enum difference compare_attrs(struct pd_bytes own, struct pd_bytes copy)
 	return is_in_zeroed_block(own, first, last) ? ZEROED : DIFFERENT;
 }
 
+/* Without memory there is no choice between the two. */
+static void keep_copy(struct pd_session *s, struct pd_attr *a, struct pd_bytes copy)
+{
+	uint8_t *bytes = copy.size < PD_ATTR_SIZE_VER0 ? NULL :
+		pd_arena_alloc(&s->arena, copy.size);
+
+	if (!bytes)
+		return;
+	memcpy(bytes, copy.data, copy.size);
+	a->copy = (struct pd_bytes){ bytes, copy.size };
+}
+
 /* Returns the attribute with the same index, restored if zeros have damaged it. */
 static struct pd_attr *check_attr(struct event_desc *d)
 {
@@ -124,6 +139,8 @@ static struct pd_attr *check_attr(struct event_desc *d)
 	if (!a || !d->attr)
 		return a;
 	found = compare_attrs(a->bytes, copy);
+	if (found == DIFFERENT && !d->s->is_pipe && !a->copy.size)
+		keep_copy(d->s, a, copy);
 	if (found != ZEROED || pd_session_restore_attr(d->s, a, copy) == 0)
 		report_difference(d, "attr", found);
 	return a;
@@ -171,6 +188,38 @@ static void add_unknown_ids(struct event_desc *d, struct pd_attr *a, const struc
 						ids->count));
 }
 
+/* Returns whether events are missing: records of a pipe that have attributes were damaged. */
+static bool lacks_events(const struct event_desc *d)
+{
+	return d->s->is_pipe && d->s->nr_attrs < d->nr;
+}
+
+/* Adds the event, of which no record has the attribute. */
+static struct pd_attr *add_event(struct event_desc *d)
+{
+	struct pd_attr *a = d->attr && d->attr_size >= PD_ATTR_SIZE_VER0 ?
+		pd_session_add_attr(d->s, (struct pd_bytes){ d->attr, (size_t)d->attr_size }) :
+		NULL;
+
+	if (!a)
+		return NULL;
+	a->is_restored = a->has_no_record = true;
+	report_difference(d, "attr", MISSING);
+	return a;
+}
+
+/* Returns the event that has the ids. Where events are missing, the others have other indexes, so
+ * only ids tell which. */
+static struct pd_attr *find_event(struct event_desc *d, const struct pd_numbers *ids)
+{
+	struct pd_attr *a;
+
+	if (!lacks_events(d))
+		return find_owner(d, ids, check_attr(d));
+	a = find_owner(d, ids, NULL);
+	return a || !ids->count ? a : add_event(d);
+}
+
 /* Applies the event: `ids` is its last row. */
 static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbers *ids)
 {
@@ -179,7 +228,7 @@ static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbe
 
 	if (!is_named(f, "ids"))
 		return;
-	a = find_owner(d, ids, check_attr(d));
+	a = find_event(d, ids);
 	if (!a)
 		return;
 	pd_session_rename(d->s, a, d->name, PD_NAME_FROM_FILE);

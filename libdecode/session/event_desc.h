@@ -4,7 +4,8 @@
 
 #include "session/session.h"
 
-/* Names the session's events, and adds ids to events without any. Replaces attributes that were
+/* Names the session's events, and adds ids to events without any. Adds events of a pipe that no
+ * record has defined (pd_attr.has_no_record). Replaces attributes that were
  * overwritten with zeros by their copies (pd_attr.is_restored), and reports these as PD_E_RESTORED,
  * other differences as PD_E_MISMATCH. `plan` is that of EVENT_DESC; `offset` is that of the
  * section, for error reports. */

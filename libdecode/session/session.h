@@ -37,10 +37,13 @@ struct pd_attr {
 	/* offset of the id from the record's start; from its end */
 	size_t sample_id_at, trailer_id_at;
 	size_t trailer_size;		/* size of sample_id; 0 without sample_id_all */
+	struct pd_bytes copy;		/* in EVENT_DESC, if it differs and both may be right; not
+					 * of a pipe */
 	bool is_restored;		/* `bytes` are from EVENT_DESC: those in the attrs section
-					 * were zeroed */
+					 * were zeroed, or no sample fits them */
 	bool has_wrong_size;		/* of a HEADER_ATTR record that stated an impossible size;
 					 * in `bytes` it is corrected */
+	bool has_no_record;		/* of a pipe: only EVENT_DESC has defined it */
 	bool has_known_layout;		/* all bits that select fields are known, so its plan covers
 					 * all bytes of a sample */
 	struct pd_plan *sample, *trailer, *read;
@@ -56,6 +59,7 @@ struct pd_plan_cache {
 struct pd_session {
 	struct pd_budget *budget;
 	enum pd_swap swap;
+	bool is_pipe;		/* records define the events */
 	struct pd_arena arena;
 	struct pd_attr **attrs;
 	size_t nr_attrs, attrs_capacity;

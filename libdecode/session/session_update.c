@@ -274,6 +274,16 @@ static int add_attr_of_wrong_size(struct pd_session *s, struct pd_bytes body)
 	return 0;
 }
 
+/* Returns whether EVENT_DESC came before the record and has added its event. */
+static bool is_added_already(const struct pd_session *s, struct pd_bytes body, size_t size)
+{
+	const struct pd_attr *a = body.size - size < sizeof(uint64_t) ? NULL :
+		pd_session_by_id(s, pd_load64(body.data + size, s->swap));
+
+	return a && a->has_no_record && a->bytes.size == size &&
+	       memcmp(a->bytes.data, body.data, size) == 0;
+}
+
 static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .numbers = attr_ids };
@@ -283,6 +293,8 @@ static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct 
 		size = PD_ATTR_SIZE_VER0;
 	if (size > body.size || size < PD_ATTR_SIZE_VER0)
 		return add_attr_of_wrong_size(s, body);
+	if (is_added_already(s, body, (size_t)size))
+		return 0;
 	if (!pd_session_add_attr(s, (struct pd_bytes){ body.data, (size_t)size }))
 		return -1;
 	visit_fields(s, plan, body, &v, s);

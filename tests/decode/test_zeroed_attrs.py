@@ -173,3 +173,33 @@ def test_a_size_that_no_recorder_writes_in_a_pipe(own, damaged, run_pdecode, tmp
     assert done.returncode == 1 or not damaged
     attr = next(record for record in document["records"] if record["offset"] == at)["attr"]
     assert attr["size"] == own and attr["sample_type"]["names"]
+
+
+@pytest.mark.parametrize("bit", [0, 1, 2, 6, 16])
+@pytest.mark.parametrize("name", ["01-basic", "12-tracepoints", "43-multi-event", "09-regs"])
+@pytest.mark.parametrize("place", ["header", "copy"])
+def test_a_wrong_bit_of_sample_type(name, bit, place, run_pdecode, decode, tmp_path, perf):
+    """All samples would be unreadable; they tell whether the attribute or its copy is right."""
+    source, path, fixed = PERF / f"{name}.data", tmp_path / "wrong.data", tmp_path / "fixed.data"
+    data, whole = bytearray(source.read_bytes()), decode(source)
+    entry = struct.unpack_from("<Q", data, 24)[0]
+    if place == "copy":
+        section, = [s for s in whole["file"]["sections"] if s["name"] == "EVENT_DESC"]
+        entry = section["offset"] + 8
+    data[entry + 24 + bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+    done = run_pdecode(["-v", path])
+    document = json.loads(done.stdout)
+    assert samples(document) == samples(whole) != []
+    restored = [e for e in document["errors"] if e["code"] == "RESTORED"]
+    assert [attr.get("restored") for attr in document["attrs"]].count(True) == len(restored)
+    assert len(restored) == (1 if place == "header" else 0)
+    if restored:
+        assert b"the samples fit this copy, which is used" in done.stderr
+    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    assert (again.stdout, again.stderr) == (data, b"")
+    repaired = subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
+                              timeout=60)
+    assert repaired.returncode == (1 if restored else 0)
+    assert stats(perf, fixed)["SAMPLE"] == stats(perf, source)["SAMPLE"]
+    assert decode(fixed)["attrs"][0]["attr"] == whole["attrs"][0]["attr"]

@@ -1,6 +1,6 @@
 """Values that the JSON has twice: an edit of only the place that does not count has no effect,
-which is said. In a pipe, records count, not `attrs` and `features`; EVENT_DESC and EVENT_UPDATE have the
-names of events."""
+which is said. In a pipe, records count, not `attrs` and `features`; EVENT_DESC and EVENT_UPDATE
+have the names of events."""
 import copy
 import json
 

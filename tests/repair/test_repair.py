@@ -276,6 +276,42 @@ def test_examples_accept_damaged_files(where, tmp_path, perf):
     assert "records kept" in done.stderr and "# Samples: " in done.stdout
 
 
+@pytest.mark.parametrize("name", ["01-basic.data", "29-clockid-tai.data"])
+def test_ids_that_are_lost(name, prepair, decode, tmp_path, perf):
+    """perf refuses a file whose ID_INDEX has an id of no event; all other records are kept."""
+    data = bytearray((PERF / name).read_bytes())
+    attrs, _, at, size = struct.unpack_from("<4Q", data, 24)
+    data[104:attrs] = bytes(attrs - 104)
+    broken, fixed = tmp_path / "broken", tmp_path / "fixed"
+    broken.write_bytes(data[:at + size])
+    assert prepair("-o", fixed, broken).returncode == 1
+    types = [[record["type"] for record in decode(path)["records"]]
+             for path in (PERF / name, fixed)]
+    assert types[1] == [kind for kind in types[0] if kind != "ID_INDEX"] != types[0]
+    assert stats(perf, fixed)["SAMPLE"] == stats(perf, PERF / name)["SAMPLE"]
+
+
+@pytest.mark.parametrize("less", [5, 155])
+def test_fields_that_end_early(less, prepair, decode, tmp_path):
+    """A copied stack that states fewer bytes: a record whose size were no multiple of 8 would have
+    its raw data read in another way, so it is dropped."""
+    data = bytearray((PERF / "K-all.data").read_bytes())
+    before = decode(PERF / "K-all.data")
+    record = next(record for record in before["records"] if record["type"] == "SAMPLE")
+    stack = bytes.fromhex(record["stack_user"]["data"])
+    at = data.index(stack, record["offset"])
+    assert struct.unpack_from("<Q", data, at - 8) == (len(stack),)
+    struct.pack_into("<Q", data, at - 8, len(stack) - less)
+    broken, fixed = tmp_path / "broken", tmp_path / "fixed"
+    broken.write_bytes(data)
+    assert prepair("-o", fixed, broken).returncode == 1
+    after = json.loads(subprocess.run([TOOLS / "pdecode", fixed], capture_output=True).stdout)
+    assert after["errors"] == []
+    samples = [r for r in after["records"] if r["type"] == "SAMPLE"]
+    kept = [r for r in before["records"] if r["type"] == "SAMPLE"][1:]
+    assert [r["regs_user"] for r in samples] == [r["regs_user"] for r in kept]
+
+
 def test_the_original_is_never_touched(prepair, tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes((PERF / "01-basic.data").read_bytes())

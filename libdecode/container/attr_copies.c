@@ -1,0 +1,108 @@
+/* attr_copies.c - chooses between attributes and their copies by the samples, which fit the layout
+ * that they were written with. A single wrong bit of sample_type makes all samples unreadable.
+ */
+#include "container/attr_copies.h"
+
+#include "container/sections.h"
+#include "stream/record.h"
+
+#define WINDOW (256 * 1024)	/* bytes of records that are looked at, */
+#define MOST_SAMPLES 64		/* and of these samples */
+
+static bool has_copies(const struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		if (s->attrs[i]->copy.size)
+			return true;
+	return false;
+}
+
+/* Returns whether the sample's event is known, and its fields fill it. Sets *failed without
+ * memory. */
+static bool fits(struct pd_session *s, struct pd_bytes sample, uint16_t misc, bool *failed)
+{
+	struct pd_record r = { .session = s, .frame = {
+		.type = PD_RECORD_SAMPLE, .misc = misc, .size = (uint16_t)sample.size,
+		.bytes = sample, .inner_offset = PD_OUTER,
+		.desc = pd_record_desc(PD_RECORD_SAMPLE), .state = PD_FRAME_WHOLE } };
+
+	if (pd_record_prepare(&r)) {
+		*failed = true;
+		return false;
+	}
+	return r.error.code == PD_OK;
+}
+
+/* Returns how many of the first samples fit, or -1 without memory. */
+static int count_fitting(struct pd_session *s, struct pd_bytes records)
+{
+	int nr_samples = 0, fitting = 0;
+	bool failed = false;
+
+	for (size_t at = 0; records.size - at >= PD_RECORD_HEADER_SIZE;) {
+		const struct pd_record_header h = pd_record_header_load(records.data + at, s->swap);
+
+		if (h.size < PD_RECORD_HEADER_SIZE || h.size > records.size - at ||
+		    nr_samples == MOST_SAMPLES)
+			break;
+		if (h.type == PD_RECORD_SAMPLE) {
+			nr_samples++;
+			fitting += fits(s, (struct pd_bytes){ records.data + at, h.size }, h.misc,
+					&failed);
+		}
+		at += h.size;
+	}
+	return failed ? -1 : fitting;
+}
+
+/* Exchanges attributes and their copies. Returns 0, or -1 without memory. */
+static int exchange(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		struct pd_attr *a = s->attrs[i];
+		const struct pd_bytes own = a->bytes;
+		const bool was_restored = a->is_restored;
+
+		if (!a->copy.size)
+			continue;
+		if (pd_session_restore_attr(s, a, a->copy))
+			return -1;
+		a->copy = own;
+		a->is_restored = !was_restored;
+	}
+	return 0;
+}
+
+static void report_exchange(const struct pd_session *s, const struct pd_report *r)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		if (s->attrs[i]->copy.size)
+			r->error(r->ctx, &(struct pd_error){
+				.code = PD_E_RESTORED, .severity = PD_DAMAGED,
+				.record = "EVENT_DESC", .field = "attr",
+				.text = "the samples fit this copy, which is used" });
+}
+
+int pd_choose_attr_copies(struct pd_source *source, struct pd_session *s,
+			  const struct pd_section *data, const struct pd_report *r)
+{
+	const struct pd_section window = { .offset = data->offset,
+		.size = data->size < WINDOW ? data->size : WINDOW };
+	struct pd_buf records = { .budget = s->budget };
+	struct pd_error ignored;
+	int own, copies, err = 0;
+
+	if (!has_copies(s) || pd_section_read(source, &window, &records, &ignored)) {
+		pd_buf_free(&records);
+		return 0;	/* what can't be read is reported where it is read */
+	}
+	own = count_fitting(s, pd_buf_bytes(&records));
+	err = own < 0 || exchange(s) ? -1 : 0;
+	copies = err ? -1 : count_fitting(s, pd_buf_bytes(&records));
+	if (copies > own)
+		report_exchange(s, r);
+	else if (!err)
+		err = copies < 0 ? -1 : exchange(s);
+	pd_buf_free(&records);
+	return err;
+}

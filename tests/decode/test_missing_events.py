@@ -1,0 +1,95 @@
+"""Events of a pipe whose HEADER_ATTR record is damaged or lost: EVENT_DESC has a copy, and their
+samples are read."""
+import json
+import struct
+
+import pytest
+
+from conftest import FIXTURES
+from encoding import document, pdecode, pencode, records_of, run
+
+PERF = FIXTURES / "perf"
+HEADER_ATTR = 64
+
+
+def attrs_of(pipe):
+    """Offset and size of each HEADER_ATTR record, which come first."""
+    at = 16
+    while True:
+        kind, _, size = struct.unpack_from("<IHH", pipe, at)
+        if kind != HEADER_ATTR:
+            return
+        yield at, size
+        at += size
+
+
+def samples_by_event(doc):
+    found = {}
+    for record in doc["records"]:
+        if record["type"] == "SAMPLE" and "event" in record:
+            key = (record["event"], doc["attrs"][record["attr_index"]]["name"])
+            fields = {name: value for name, value in record.items()
+                      if name not in ("attr_index", "offset")}
+            found.setdefault(key, []).append(fields)
+    return found
+
+
+@pytest.fixture(scope="module", params=["18-pipe.data", "43-multi-event.data"])
+def pipe(request):
+    path = PERF / request.param
+    _, text = pdecode(path)
+    return pencode(text, "--mode", "pipe")
+
+
+def damages(pipe):
+    """Each HEADER_ATTR with another type, and without it."""
+    for at, size in attrs_of(pipe):
+        for kind in 1, 65, 72, 0x4040:
+            damaged = bytearray(pipe)
+            struct.pack_into("<I", damaged, at, kind)
+            yield bytes(damaged)
+        yield pipe[:at] + pipe[at + size:]
+
+
+@pytest.mark.sanitize
+def test_samples_are_read(pipe, tmp_path):
+    before = document(pipe)
+    assert samples_by_event(before) and not before["errors"]
+    for damaged in damages(pipe):
+        code, text = pdecode(damaged)
+        after = json.loads(text)
+        assert code == 1
+        assert samples_by_event(after) == samples_by_event(before)
+        assert [(e["code"], e["record"], e["field"]) for e in after["errors"]
+                if e["code"] == "RESTORED"] == [("RESTORED", "EVENT_DESC", "attr")]
+        assert [attr.get("restored") for attr in after["attrs"]].count(True) == 1
+        assert (sorted(attr["ids"] for attr in after["attrs"])
+                == sorted(attr["ids"] for attr in before["attrs"]))
+        assert pencode(text) == damaged
+
+
+def test_prepair_writes_the_event(pipe, tmp_path):
+    before = document(pipe)
+    broken, fixed = tmp_path / "broken", tmp_path / "fixed"
+    for damaged in damages(pipe):
+        broken.write_bytes(damaged)
+        done = run("prepair", "-o", fixed, broken)
+        assert done.returncode == 1 and b"no record has it: this copy is used" in done.stderr
+        after = document(fixed)
+        assert samples_by_event(after) == samples_by_event(before)
+        assert not [e for e in after["errors"] if e["code"] == "RESTORED"]
+
+
+def test_a_copy_before_the_record(pipe):
+    """No program is known to write it first; the event is not added twice."""
+    attrs = list(attrs_of(pipe))
+    end = attrs[-1][0] + attrs[-1][1]
+    at = end
+    while pipe[at + 8] != 12:       # EVENT_DESC
+        at += struct.unpack_from("<H", pipe, at + 6)[0]
+    size = struct.unpack_from("<H", pipe, at + 6)[0]
+    moved = pipe[:16] + pipe[at:at + size] + pipe[16:at] + pipe[at + size:]
+    before, after = document(pipe), document(moved)
+    assert len(after["attrs"]) == len(before["attrs"])
+    assert samples_by_event(after) == samples_by_event(before)
+    assert len(records_of(after)) == len(records_of(before))
