@@ -13,7 +13,7 @@
 #include "files/output_place.h"
 #include "files/source.h"
 
-enum { BUFFER_SIZE = 1 << 18, DIRECT_SIZE = BUFFER_SIZE / 4 };
+enum { BUFFER_SIZE = 1 << 18, DIRECT_SIZE = BUFFER_SIZE / 8 };
 
 static bool is_stdio(const char *path)
 {
