@@ -352,13 +352,24 @@ static bool add_calls(struct lookup *l, const struct pd_record *sample,
 	return false;
 }
 
+/* The same as pd_number_at(), without a call for nearly all chains. */
+static uint64_t chain_entry(const struct pd_numbers *n, size_t i)
+{
+	uint64_t entry;
+
+	if (n->width != sizeof(entry) || n->swapped)
+		return pd_number_at(n, i);
+	memcpy(&entry, n->data + i * sizeof(entry), sizeof(entry));
+	return entry;
+}
+
 /* Adds the addresses of a callchain. `calls`: the sample, if it has a call stack in branches. */
 static void add_callchain(struct lookup *l, const struct pd_numbers *chain,
 			  const struct pd_record *calls)
 {
 	l->flags = 0;
 	for (size_t i = 0; i < chain->count; i++) {
-		const uint64_t entry = pd_number_at(chain, i);
+		const uint64_t entry = chain_entry(chain, i);
 
 		add_entry(l, entry);
 		if (calls && entry == l->h->bits.user && add_calls(l, calls, chain, i + 1))
