@@ -8,7 +8,9 @@
 
 enum {
 	ITEM_BYTES = 4 * PP_VARINT_MOST,
-	BACKWARD = 4,		/* bit of the kind: the item is before the last one */
+	/* bits of the kind */
+	BACKWARD = 4,		/* the item is before the last one */
+	SAME_WEIGHT = 8,	/* it has no weight: that of the last sample */
 	NEAR_ITEMS = 1 << 16,	/* that are put in order at once, at first */
 };
 
@@ -169,13 +171,19 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 
 static void put_item(struct pp_track *t, const struct pp_item *item)
 {
+	const bool is_sample = item->kind == PP_ITEM_SAMPLE;
 	const bool is_before = item->time < t->last;
-	uint8_t *to = pp_write_varint(t->bytes + t->size, item->kind | (is_before ? BACKWARD : 0));
+	const bool is_same = is_sample && item->weight == t->weight;
+	uint8_t *to = t->bytes + t->size;
 
+	to = pp_write_varint(to, item->kind | (is_before ? BACKWARD : 0u) |
+					 (is_same ? SAME_WEIGHT : 0u));
 	to = pp_write_varint(to, is_before ? t->last - item->time : item->time - t->last);
-	if (item->kind == PP_ITEM_SAMPLE) {
+	if (is_sample) {
 		to = pp_write_varint(to, item->node);
-		to = pp_write_varint(to, item->weight);
+		if (!is_same)
+			to = pp_write_varint(to, item->weight);
+		t->weight = item->weight;
 		t->samples++;
 	}
 	t->nr_items++;
@@ -222,7 +230,7 @@ struct pp_track pp_track_empty(struct pp_tracks *tracks, struct pp_track *t)
 	t->blocks = (struct pp_block_list){ 0 };
 	t->bytes = NULL;
 	t->size = t->capacity = 0;
-	t->samples = t->nr_items = t->last = 0;
+	t->samples = t->nr_items = t->last = t->weight = 0;
 	t->is_unordered = false;
 	return before;
 }
@@ -289,12 +297,13 @@ static bool find_item(struct pp_track_reader *r)
 	return true;
 }
 
-static uint64_t get_number(struct pp_track_reader *r)
+/* Moves *at past a number. */
+static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 {
 	uint64_t n = 0;
 
-	for (unsigned int shift = 0; r->at < r->end; shift += 7) {
-		const uint8_t byte = *r->at++;
+	for (unsigned int shift = 0; *at < end; shift += 7) {
+		const uint8_t byte = *(*at)++;
 
 		n |= (uint64_t)(byte & 127) << shift;
 		if (byte < 128)
@@ -305,20 +314,25 @@ static uint64_t get_number(struct pp_track_reader *r)
 
 bool pp_track_next(struct pp_track_reader *r, struct pp_item *item)
 {
+	const uint8_t *at, *end;
 	unsigned int kind;
 	uint64_t time;
 
 	if (!find_item(r))
 		return false;
-	kind = (unsigned int)get_number(r);
-	time = get_number(r);
+	at = r->at;
+	end = r->end;
+	kind = (unsigned int)get_number(&at, end);
+	time = get_number(&at, end);
 	r->time = kind & BACKWARD ? r->time - time : r->time + time;
 	item->time = r->time;
 	item->kind = (enum pp_item_kind)(kind & (BACKWARD - 1));
 	if (item->kind == PP_ITEM_SAMPLE) {
-		item->node = (uint32_t)get_number(r);
-		item->weight = get_number(r);
+		item->node = (uint32_t)get_number(&at, end);
+		r->weight = kind & SAME_WEIGHT ? r->weight : get_number(&at, end);
+		item->weight = r->weight;
 	}
+	r->at = at;
 	return true;
 }
 

@@ -37,6 +37,7 @@ struct pp_track {
 	uint64_t process_start;
 	uint64_t first;		/* earliest time of an item; PD_NO_TIME: none has one */
 	uint64_t last;		/* of the last one that was added */
+	uint64_t weight;	/* of the last sample */
 	bool is_unordered;	/* an item was added after a later one */
 	uint64_t samples;
 	/* the items, as numbers of 7 bits a byte: those in the file, then those in memory */
@@ -96,6 +97,7 @@ struct pp_track_reader {
 	bool is_in_memory;
 	const uint8_t *at, *end;	/* of the bytes that are there */
 	uint64_t time;			/* of the last item */
+	uint64_t weight;		/* of the last sample */
 };
 
 struct pp_track_reader pp_track_read(const struct pp_tracks *t, const struct pp_track *track);
