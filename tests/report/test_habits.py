@@ -205,3 +205,24 @@ def test_files_of_another_kind_are_refused(recording, tmp_path, option, path, wh
                           capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (3, "")
     assert re.fullmatch(f"preport: {option} \\S+: {why}.*\n", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--off-cpu", "--wall"], "one of them, please"),
+    (["--no-symbols", "--inline"], "'--inline' is for the names that '--no-symbols' leaves out"),
+    (["--no-symbols", "--lines"], "'--lines' is for the names"),
+    (["--no-symbols", "--kallsyms=x"], "'--kallsyms' is for the names"),
+    (["--no-symbols", "-k", "x"], "'--vmlinux' is for the names"),
+    (["--group=comm,none"], "--group comm,none: none is not for others"),
+    (["-f", "pprof", "--labels=none,pid"], "--labels none,pid: none is not for others"),
+    (["-f", "folded", "--title=x"], "'--title' is for -f top, tree"),
+    (["-f", "script", "--title=x"], "'--title' is for"),
+    (["-f", "pprof", "--title=x"], "'--title' is for"),
+    (["-f", "folded", "-s", "total"], "'--sort' is for -f top, csv and json"),
+    (["-f", "tree", "--children"], "'--children' is for -f top, csv and json"),
+    (["-f", "script", "--children"], "'--children' is for"),
+    (["--base=x", "-s", "comm"], "'--sort' with columns is not for '--base'"),
+])
+def test_options_that_would_do_nothing_are_refused(recording, options, says):
+    status, out, said = everything(*options, str(recording))
+    assert status == 2 and says in said and not out

@@ -140,6 +140,9 @@ static enum cli_exit prepare_samples(struct choices *c)
 	const struct settings *s = c->s;
 	enum cli_exit status = CLI_OK;
 
+	if (s->off_cpu && s->wall)
+		return cli_usage(&preport, "'--wall' is the time on and off the CPU, '--off-cpu' "
+				 "only that off it: one of them, please");
 	if (s->labels && (s->groups.count || c->format->format != PP_PPROF))
 		return cli_usage(&preport, "'--labels' is for -f pprof, without '--group'");
 	if (s->labels)
@@ -197,6 +200,15 @@ static enum cli_exit prepare_script(struct choices *c)
 	return fields_read(&preport, s->fields, &c->script);
 }
 
+static bool has_heading(const struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+
+	return !c->format->is_script &&
+	       (format == PP_TOP || format == PP_TREE || format == PP_FLAMEGRAPH ||
+		format == PP_SVG || format == PP_FIREFOX || format == PP_SPEEDSCOPE);
+}
+
 /* Evaluates the options of stacks. */
 static enum cli_exit prepare_stacks(struct choices *c)
 {
@@ -207,6 +219,9 @@ static enum cli_exit prepare_stacks(struct choices *c)
 	if (c->s->callers && !is_picture && !is_folded && format != PP_TREE)
 		return cli_usage(&preport, "'--callers' is for -f tree, folded, svg and "
 				 "flamegraph");
+	if (c->s->title && !has_heading(c))
+		return cli_usage(&preport, "'--title' is for -f top, tree, flamegraph, svg, "
+				 "firefox and speedscope");
 	if (c->s->theme && format != PP_FLAMEGRAPH)
 		return cli_usage(&preport, "'--theme' is for -f flamegraph");
 	if (c->s->inverted && !is_picture)
@@ -236,13 +251,15 @@ static enum cli_exit prepare_table(struct choices *c)
 
 	if (status != CLI_OK)
 		return status;
+	if ((c->s->sort || c->s->children) && (!is_table || c->format->is_script))
+		return cli_usage(&preport, "'--%s' is for -f top, csv and json",
+				 c->s->sort ? "sort" : "children");
 	if (c->s->children)
 		c->table.sort = PP_SORT_TOTAL;
 	c->graph = c->s->graph != GRAPH_AUTO ? (enum pp_graph)c->s->graph :
 		   c->table.sort == PP_SORT_TOTAL ? PP_GRAPH_CALLEES : PP_GRAPH_CALLERS;
-	if (c->table.keys[0] && (!is_table || c->format->is_script || c->s->base))
-		return cli_usage(&preport, "'--sort' with columns is for -f top, csv and json, "
-				 "without '--base'");
+	if (c->table.keys[0] && c->s->base)
+		return cli_usage(&preport, "'--sort' with columns is not for '--base'");
 	if (c->s->graph && (format != PP_TOP || c->s->base))
 		return cli_usage(&preport, "'--graph' is for -f top, without '--base'");
 	if (c->s->graph && table_has_events(&c->table))
@@ -257,23 +274,41 @@ static enum cli_exit prepare_table(struct choices *c)
 	return CLI_OK;
 }
 
+/* Refuses options about names without names. */
+static enum cli_exit check_no_names(const struct settings *s)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{ "inline", s->inlines }, { "lines", s->lines },
+		{ "linkage-names", s->symbols.linkage_names },
+		{ "kallsyms", s->symbols.kallsyms }, { "vmlinux", s->symbols.vmlinux },
+		{ "symbols-file", s->symbols.file }, { "debuginfod", s->symbols.debuginfod },
+	};
+
+	for (size_t i = 0; s->no_symbols && i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given)
+			return cli_usage(&preport, "'--%s' is for the names that '--no-symbols' "
+					 "leaves out", options[i].name);
+	return CLI_OK;
+}
+
 static enum cli_exit check_names(struct choices *c)
 {
 	const struct settings *s = c->s;
 	const struct symbol_filter_settings *places = &s->filter.places;
 
+	if (check_no_names(s) != CLI_OK)
+		return CLI_USAGE;
 	if (s->no_symbols && symbol_filter_needs_names(places))
 		return cli_usage(&preport, "'--%s' needs the names that '--no-symbols' leaves out",
 				 places->symbols.count ? "symbol" : "in");
-	if (s->symbols.linkage_names && s->no_symbols)
-		return cli_usage(&preport, "'--linkage-names' are what '--no-symbols' leaves out");
 	if (s->symbols.prefixes.count && !s->lines && !table_has_lines(&c->table))
 		return cli_usage(&preport, "'--prefix-map' needs '--lines' or '--sort srcline'");
-	if (s->symbols.file && (s->no_symbols || s->base))
-		return cli_usage(&preport, s->base ?
-				 "'--symbols-file' has the names of one recording, not of that of "
-				 "'--base', too" :
-				 "'--symbols-file' has the names that '--no-symbols' leaves out");
+	if (s->symbols.file && s->base)
+		return cli_usage(&preport, "'--symbols-file' has the names of one recording, not "
+				 "of that of '--base', too");
 	return symbols_check_files(&s->symbols, &preport);
 }
 

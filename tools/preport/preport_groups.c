@@ -28,11 +28,24 @@ static size_t find_word(const char *item, size_t size)
 	return i;
 }
 
+/* Returns whether a list has `none` among other words. */
+static bool contradicts_itself(const char *list)
+{
+	size_t nr = 0, nr_none = 0, n;
+	const char *item;
+
+	for (; (item = cli_next_item(&list, &n)); nr++)
+		nr_none += is_word("none", item, n);
+	return nr_none && nr > 1;
+}
+
 static enum cli_exit read_groups(const struct cli_tool *tool, const char *list, uint32_t *groups)
 {
 	const char *item;
 	size_t n, i;
 
+	if (contradicts_itself(list))
+		return cli_usage(tool, "--group %s: none is not for others, too", list);
 	while ((item = cli_next_item(&list, &n))) {
 		i = find_word(item, n);
 		if (i == NR_WORDS)
@@ -61,6 +74,8 @@ enum cli_exit labels_read(const struct cli_tool *tool, const char *list, uint32_
 	size_t n, i;
 
 	*groups = *labels = 0;
+	if (contradicts_itself(list))
+		return cli_usage(tool, "--labels %s: none is not for others, too", list);
 	while ((item = cli_next_item(&list, &n))) {
 		i = find_word(item, n);
 		if (is_word("execution_mode", item, n))
