@@ -369,6 +369,14 @@ static void warn_of_fast_clocks(const struct event_list *l)
 	}
 }
 
+static void warn_of_lost_command(const struct event_list *l, const struct target *t)
+{
+	if (t->kind == TARGET_COMMAND && l->items[0].attr.flags & ATTR_REMOVE_ON_EXEC)
+		log_at(l->log, LOG_WARNING,
+		       "events that are removed on exec see nothing of a command, which begins "
+		       "with one: they are for processes that run already (-p)");
+}
+
 static void group_all_events(struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -437,6 +445,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 		complete_event(l, i, &a, t, buffer);
 	align_attrs(l);
 	warn_of_fast_clocks(l);
+	warn_of_lost_command(l, t);
 	return 0;
 }
 

@@ -104,6 +104,16 @@ def test_sigtrap_comes_with_remove_on_exec(print_attr):
     assert attr["size"] == 128 and attr["sig_data"] in (0x1234, "0x1234")
 
 
+@pytest.mark.parametrize("options, warned", [
+    (["--remove-on-exec", "true"], True), (["-e", "cpu-clock/sigtrap/", "true"], True),
+    (["--remove-on-exec", "-p", str(os.getpid())], False), (["--remove-on-exec", "-a"], False),
+    (["true"], False)])
+def test_events_that_exec_ends_are_not_for_commands(run_precord, options, warned):
+    done = run_precord("--print-attr", *options)
+    assert (b"events that are removed on exec see nothing of a command" in done.stderr) == warned
+    assert done.returncode == 0
+
+
 SAMPLE_TYPES = [
     (["-g"], {"CALLCHAIN"}), (["--call-graph", "fp"], {"CALLCHAIN"}),
     (["--call-graph", "dwarf"], {"CALLCHAIN", "REGS_USER", "STACK_USER"}),
