@@ -9,6 +9,7 @@
 
 #include "base/argument.h"
 #include "formats/script_access.h"
+#include "formats/script_bpf.h"
 #include "formats/script_frames.h"
 #include "formats/script_head.h"
 #include "formats/script_starts.h"
@@ -246,12 +247,12 @@ static enum pd_code read_access(struct pp_texts *t, const struct pd_record *reco
 	return pp_read_record(&t->tree, record, &t->access);
 }
 
-/* The lines of a sample. */
-static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_fields *sample,
-			       const struct pp_stack *stack, const struct pp_counted_event *event,
-			       uint64_t weight)
+/* Its place is the last of a sample's lines. */
+static enum pd_code put_sample_and_place(struct pp_texts *t, struct pd_reader *r,
+					 const struct pd_fields *sample,
+					 const struct pp_stack *stack,
+					 const struct pp_counted_event *event, uint64_t weight)
 {
-	struct pp_texts *t = ctx;
 	const bool has_chain = sample->has & PD_HAS_CALLCHAIN || is_unwound(stack);
 	const bool has_stack = t->o.layout == PP_LAYOUT_STACKS || has_chain;
 	enum pp_sample_shape shape = PP_IN_ONE_LINE;
@@ -279,6 +280,32 @@ static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_f
 		return PD_OK;
 	}
 	return put_stack(t, sample, stack, shape);
+}
+
+static enum pd_code put_bpf_output(struct pp_texts *t, const struct pd_record *record)
+{
+	const struct pd_item *root, *item;
+	const enum pd_code code = pp_read_record(&t->tree, record, &root);
+
+	item = pd_item_get(root, "raw.data");
+	if (item && item->kind == PD_ITEM_BYTES)
+		pp_put_bpf_output(&t->out, item->bytes);
+	return code;
+}
+
+/* The lines of a sample. */
+static enum pd_code put_sample(void *ctx, struct pd_reader *r, const struct pd_fields *sample,
+			       const struct pp_stack *stack, const struct pp_counted_event *event,
+			       uint64_t weight)
+{
+	struct pp_texts *t = ctx;
+	const enum pd_code code = put_sample_and_place(t, r, sample, stack, event, weight);
+
+	/* programs that read stacks would take the lines for functions */
+	if (code != PD_OK || !event->weigher.is_bpf_output || !(t->fields & PP_FIELD_BPF_OUTPUT) ||
+	    t->o.layout == PP_LAYOUT_STACKS)
+		return code;
+	return put_bpf_output(t, pd_reader_record(r, sample));
 }
 
 static bool is_script(const struct pp_script *o)

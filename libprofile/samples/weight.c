@@ -74,6 +74,8 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	w->copies_stacks = sample_type & PD_SAMPLE_REGS_USER;
 	w->has_call_stacks = pd_attr_has_call_stacks(a);
 	w->has_accesses = facts.type == PD_TYPE_RAW && sample_type & FACTS_OF_ACCESSES;
+	w->is_bpf_output = facts.type == PD_TYPE_SOFTWARE &&
+			   facts.config == PD_COUNT_SW_BPF_OUTPUT && sample_type & PD_SAMPLE_RAW;
 	w->is_inherited = facts.flags & PD_ATTR_INHERIT;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->copied_bytes = (uint32_t)facts.copied_bytes;

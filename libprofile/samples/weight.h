@@ -21,6 +21,7 @@ struct pp_weigher {
 	bool copies_stacks;	/* samples have user registers, and mostly a stack */
 	bool has_call_stacks;	/* that the CPU recorded as branches */
 	bool has_accesses;	/* an event by a number of the CPU, with facts about memory */
+	bool is_bpf_output;	/* samples have what a BPF program wrote */
 	bool is_switch;		/* sched:sched_switch */
 	bool is_wait;		/* offcpu-time of perf record --off-cpu: each sample is a wait */
 	bool is_off_cpu;	/* no event of the recording, see offcpu.h */

@@ -12,6 +12,7 @@ static const struct {
 	{ "event", PP_FIELD_EVENT }, { "trace", PP_FIELD_TRACE },
 	{ "ip", PP_FIELD_IP | PP_FIELD_LONE_IP },
 	{ "sym", PP_FIELD_SYMBOL }, { "symoff", PP_FIELD_OFFSET }, { "dso", PP_FIELD_IMAGE },
+	{ "bpf-output", PP_FIELD_BPF_OUTPUT },
 };
 
 /* Returns the field of a word, or 0. */

@@ -6,7 +6,8 @@
 #include "pd/profile.h"
 
 /* For completion. */
-#define FIELDS_WORDS "comm pid tid cpu time period event trace ip sym symoff dso"
+#define FIELDS_WORDS "comm pid tid cpu time period event trace ip sym symoff dso " \
+		     "bpf-output"
 
 /* Reads a list of words, which may be NULL, into o->fields and o->trace_fields. Returns CLI_OK, or
  * CLI_USAGE after a message. */

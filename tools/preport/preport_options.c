@@ -46,8 +46,8 @@ static const struct cli_option options[] = {
 		   "in .linux-perf.txt)"),
 	CLI_STRING('F', "fields", "LIST", settings, fields,
 		   "fields of samples in -f script: comm, pid, tid, cpu, time, period, event, "
-		   "trace, ip, sym, symoff, dso; or changes of those without this option, "
-		   "such as +pid,-period"),
+		   "trace, ip, sym, symoff, dso, bpf-output; or changes of those without this "
+		   "option, such as +pid,-period"),
 	CLI_FLAG(0, "ns", settings, ns, "times in -f script in ns, not us"),
 	CLI_FLAG(0, "header", settings, header,
 		 "lines about the recording above the samples in -f script, each with a #"),

@@ -415,6 +415,7 @@ enum pp_field {
 	PP_FIELD_LONE_IP = 1 << 12,	/* PP_FIELD_IP of tracepoints without a call chain, too */
 	PP_FIELD_ACCESS = 1 << 13,	/* of events by a number of the CPU: addr, data_src, weight,
 					 * ins_lat, retire_lat, phys_addr and the sizes of pages */
+	PP_FIELD_BPF_OUTPUT = 1 << 14,	/* what a BPF program wrote */
 };
 
 enum {
@@ -423,7 +424,7 @@ enum {
 		PP_FIELD_EVENT | PP_FIELD_TRACE | PP_FIELD_IP | PP_FIELD_SYMBOL |
 		PP_FIELD_OFFSET | PP_FIELD_IMAGE,
 	PP_FIELDS = (PP_FIELDS_OF_TRACEPOINTS & ~PP_FIELD_TRACE) | PP_FIELD_PERIOD |
-		PP_FIELD_ACCESS,
+		PP_FIELD_ACCESS | PP_FIELD_BPF_OUTPUT,
 };
 
 enum pp_times { PP_TIMES_US, PP_TIMES_NS };
