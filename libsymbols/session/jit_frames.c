@@ -22,12 +22,6 @@ static uint16_t machine_of(const struct ps_jit_code *code)
 	return code->machine ? (uint16_t)code->machine : ps_arch_here();
 }
 
-/* The section follows the code at a multiple of 8. */
-static uint64_t section_offset(const struct ps_jit_range *r)
-{
-	return (r->end - r->start + 7) & ~UINT64_C(7);
-}
-
 static void write_image(uint16_t machine, const struct ps_jit_range *r, struct pd_bytes eh_frame,
 			struct pd_buf *out)
 {
@@ -41,7 +35,7 @@ static void write_image(uint16_t machine, const struct ps_jit_range *r, struct p
 
 	ps_section_image_write(&(struct ps_section_image){
 		.header = (const uint8_t *)&header, .name = ".eh_frame", .bytes = eh_frame,
-		.flags = SHF_ALLOC, .addr = r->start + section_offset(r),
+		.flags = SHF_ALLOC, .addr = r->start + ((r->end - r->start + 7) & ~UINT64_C(7)),
 	}, out);
 }
 
@@ -56,15 +50,15 @@ static void open_frames(struct ps_session *s, uint16_t machine, const struct ps_
 }
 
 /* Returns NULL without memory. */
-static struct ps_jit_frames *frames_of(struct ps_session *s, uint16_t machine,
+static struct ps_jit_frames *frames_of(struct ps_session *s, uint64_t key, uint16_t machine,
 				       const struct ps_jit_range *r, struct pd_bytes eh_frame)
 {
-	struct ps_jit_frames *f = pd_map_find(&s->jit_frames, (uintptr_t)r);
+	struct ps_jit_frames *f = pd_map_find(&s->jit_frames, key);
 
 	if (f || !pd_budget_charge(&s->budget, HANDLE_MEMORY))
 		return f;
 	f = pd_arena_alloc(&s->arena, sizeof(*f));
-	if (!f || pd_map_add(&s->jit_frames, (uintptr_t)r, f)) {
+	if (!f || pd_map_add(&s->jit_frames, key, f)) {
 		pd_budget_give_back(&s->budget, HANDLE_MEMORY);
 		return NULL;
 	}
@@ -78,13 +72,15 @@ static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_jit_
 {
 	const struct ps_jit_range *r = ps_jit_find_range(dump, address, time);
 
-	return r && r->eh_frame.size ? frames_of(s, machine_of(dump), r, r->eh_frame) : NULL;
+	if (!r || !r->eh_frame.size)
+		return NULL;
+	return frames_of(s, (uintptr_t)r, machine_of(dump), r, r->eh_frame);
 }
 
 /* --- Python --- */
 
-#define PYTHON_PC 32	/* where its distance is in the section */
-#define PYTHON_SIZE 36
+#define PYTHON_CODE 16			/* bytes, at most */
+#define PYTHON_KEY (UINT64_C(1) << 63)	/* no address of a process has it */
 
 /* Python 3.12 and later (-X perf) runs each function below a copy of one piece of code. That of
  * x86-64 has no frame pointer: sub $8, %rsp; call *%rcx; add $8, %rsp; ret. This is what its own
@@ -93,23 +89,45 @@ static const uint8_t python_eh_frame[] = {
 	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b,
 	0x0c, 7, 8,		/* the CFA is %rsp + 8, */
 	0x90, 1, 0, 0,		/* and the return address is below it */
-	20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	20, 0, 0, 0, 28, 0, 0, 0, 0xd0, 0xff, 0xff, 0xff, PYTHON_CODE, 0, 0, 0, 0,
 	0x44, 0x0e, 16,		/* from byte 4 on it is %rsp + 16 */
 	0x46, 0x0e, 8, 0,	/* from byte 10 on, + 8 */
 };
 
-static struct ps_jit_frames *frames_of_python(struct ps_session *s, struct ps_jit_code *map,
-					      uint64_t address)
+static struct ps_jit_frames *frames_of_python(struct ps_session *s, uint64_t start,
+					      struct pd_bytes name)
+{
+	static const char prefix[] = "py::";
+	const size_t n = sizeof(prefix) - 1;
+	const struct ps_jit_range r = { .start = start, .end = start + PYTHON_CODE };
+
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ || name.size < n || memcmp(name.data, prefix, n))
+		return NULL;
+	return frames_of(s, start | PYTHON_KEY, EM_X86_64, &r,
+			 (struct pd_bytes){ python_eh_frame, sizeof(python_eh_frame) });
+}
+
+static struct ps_jit_frames *frames_of_map(struct ps_session *s, struct ps_jit_code *map,
+					   uint64_t address)
 {
 	const struct ps_jit_range *r = ps_jit_find_range(map, address, PS_JIT_LATEST);
-	uint8_t bytes[sizeof(python_eh_frame)];
 
-	if (!r || ps_arch_here() != EM_X86_64 || r->name_size < 4 || memcmp(r->name, "py::", 4))
+	return r ? frames_of_python(s, r->start, (struct pd_bytes){ (const uint8_t *)r->name,
+								    r->name_size }) : NULL;
+}
+
+/* The recording has the name. */
+static struct ps_jit_frames *frames_given(struct ps_session *s, int32_t pid,
+					  const struct pd_location *l)
+{
+	struct ps_known known;
+	const char *name;
+
+	if (!ps_session_given(s, pid, l, &known) || !known.nr_functions)
 		return NULL;
-	memcpy(bytes, python_eh_frame, sizeof(bytes));
-	pd_store(bytes + PYTHON_PC, -(section_offset(r) + PYTHON_PC), 4, PD_SWAP_NO);
-	pd_store(bytes + PYTHON_SIZE, r->end - r->start, 4, PD_SWAP_NO);
-	return frames_of(s, EM_X86_64, r, (struct pd_bytes){ bytes, sizeof(bytes) });
+	name = known.functions[known.nr_functions - 1].symbol;
+	return frames_of_python(s, known.base, (struct pd_bytes){ (const uint8_t *)name,
+								  strlen(name) });
 }
 
 bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -123,7 +141,9 @@ bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_loc
 		f = frames_of_dump(s, &code->dump.code, l->addr,
 				   ps_session_time_in_dump(s, code, l));
 	if (!f && code && ps_session_is_file_of(code, &code->map, l))
-		f = frames_of_python(s, &code->map.code, l->addr);
+		f = frames_of_map(s, &code->map.code, l->addr);
+	if (!f)
+		f = frames_given(s, pid, l);
 	if (!f || !f->cfi)
 		return false;
 	out->cfi = f->cfi;

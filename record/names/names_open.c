@@ -13,7 +13,10 @@ int names_open(void *files, const char *path, enum ps_file_place place)
 	if (place == PS_PLACE_MAPPED && f->silent->n)
 		return -1;
 	name = process_path_read(path, &inside) ? inside.inside : path;
-	if (file_names_have(f->silent, name) || file_names_may_have(f->replaced, name))
+	if (file_names_have(f->silent, name))
+		return -1;
+	/* a jitdump is written while it is mapped */
+	if (place != PS_PLACE_TEMPORARY && file_names_may_have(f->replaced, name))
 		return -1;
 	return opener_open(&f->opener, path, place);
 }

@@ -106,6 +106,68 @@ int main(void)
 """
 
 
+PYTHON = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+static const uint8_t code[] = { 0x48, 0x83, 0xec, 8, 0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3 };
+static const uint8_t frames[] = {
+	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0,
+	20, 0, 0, 0, 28, 0, 0, 0, 0xd0, 255, 255, 255, 11, 0, 0, 0, 0, 0x44, 0x0e, 16, 0x46, 0x0e,
+	8, 0 };
+struct head { uint32_t id, size; uint64_t time; };
+static void put(FILE *to, uint32_t id, const void *a, size_t n, const void *b, size_t m)
+{
+	struct timespec t;
+	struct head h = { id, (uint32_t)(sizeof(h) + n + m), 0 };
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	h.time = t.tv_sec * 1000000000ull + t.tv_nsec;
+	fwrite(&h, sizeof(h), 1, to);
+	fwrite(a, n, 1, to);
+	fwrite(b, m, 1, to);
+}
+__attribute__((noinline)) void spin(long n, int a, int b)
+{
+	for (volatile long i = 0; i < n; i++)
+		;
+}
+int main(int argc, char **argv)
+{
+	static const char name[] = "py::work:/a.py";
+	char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+	snprintf(path, sizeof(path), argc > 1 ? "./jit-%d.dump" : "/tmp/perf-%d.map", getpid());
+	FILE *to = fopen(path, "w+");
+	const uint32_t header[10] = { 0x4a695444, 1, 40, 0, 0, getpid() };
+	const uint64_t unwinding[3] = { sizeof(frames), 0, 0 };
+	struct { uint32_t pid, tid; uint64_t vma, at, size, index; char name[sizeof(name)]; }
+		__attribute__((packed)) load = { getpid(), getpid(), (uintptr_t)at, (uintptr_t)at,
+						 sizeof(code), 1, "" };
+	puts(path);
+	memcpy(load.name, name, sizeof(name));
+	memcpy(at, code, sizeof(code));
+	mprotect(at, 4096, PROT_READ | PROT_EXEC);
+	if (argc > 1) {
+		fwrite(header, sizeof(header), 1, to);
+		fflush(to);
+		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(to), 0);
+		put(to, 4, unwinding, sizeof(unwinding), frames, sizeof(frames));
+		put(to, 0, &load, sizeof(load), code, sizeof(code));
+	} else {
+		fprintf(to, "%lx %zx %s\n", (long)at, sizeof(code), name);
+	}
+	fclose(to);
+	((void (*)(long, int, int, void *))at)(100000000, 0, 0, spin);
+	return argc > 9;
+}
+"""
+
+
 # --- a recording that is carried away -----------------------------------------------------------
 
 @pytest.fixture(scope="module")
@@ -202,6 +264,31 @@ def test_callers_of_copied_stacks(recorded, tmp_path):
     stripped = frames(decode(tmp_path / "p.data", "--no-inline"))
     assert sum('"symbol": "main"' in line for line in home) > 10
     assert stripped == home
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")
+@pytest.mark.parametrize("options", [[], ["dump"]], ids=["map", "dump"])
+def test_stacks_through_code_of_python(options, tmp_path):
+    """Neither names nor call frame information need the file of the process afterwards. A jitdump
+    is written while it is mapped."""
+    (tmp_path / "p.c").write_text(PYTHON)
+    subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-o", tmp_path / "app",
+                    tmp_path / "p.c"], check=True)
+    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "1000", "-k",
+                           "monotonic", "--call-graph", "dwarf,2048", "-o", "p.data", "--",
+                           tmp_path / "app", *options], cwd=tmp_path, stdout=subprocess.PIPE,
+                          text=True, check=True)
+    written = tmp_path / done.stdout.strip()
+
+    def stacks():
+        return collections.Counter(
+            (tuple(frame.get("symbol") for frame in line["frames"])[:3], line["stack_end"])
+            for line in map(json.loads, decode(tmp_path / "p.data").splitlines())
+            if line.get("type") == "SAMPLE" and line["cpumode"] == "USER")
+    home = stacks()
+    written.unlink()
+    assert home == stacks()
+    assert home.most_common(1)[0][0] == (("spin", "py::work:/a.py", "main"), "BOTTOM")
 
 
 def chains(lines):
