@@ -44,7 +44,7 @@ def _as_list(value):
 
 
 def _given(name, value, found):
-    """What was found in an argument, of which None means all: then nothing is no choice."""
+    """Returns the choice that an argument makes: None is all, and an empty one is an error."""
     if not found and value is not None:
         raise ValueError(f"{name}={value!r} selects nothing: None selects all")
     return found
