@@ -6,7 +6,7 @@
 #include "image/section_image.h"
 #include "session/session.h"
 
-#define HANDLE_MEMORY 8192	/* that libelf and libdw allocate */
+#define HANDLE_MEMORY 2048	/* that libelf and libdw allocate, besides that of sections */
 
 /* A function of JIT code, with an ELF file that is made for libdw. */
 struct ps_jit_frames {
