@@ -416,6 +416,21 @@ def test_the_wall_clock_has_no_counts(write):
         "app;[app]": 90, "app;[blocked, approximate];[libx.so.1]": 40}
 
 
+@pytest.mark.parametrize("event, option, warned", [
+    (FAULTS, [], "no samples of a clock, so this is only time off the CPU"),
+    (FAULTS, ["-e", "*faults"], "no samples of a clock with -e, so"), (CLOCK, [], "")])
+def test_the_wall_clock_without_a_clock_is_half_of_it(write, event, option, warned):
+    it = start()
+    it.sample(105, 10, 7, 0x7010, event=event)
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    path = write(it)
+    path.write_bytes(attrs(it, (event, [1])))
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", "--wall", *option, path],
+                          capture_output=True, text=True, check=True)
+    assert warned in done.stderr and bool(warned) == bool(done.stderr)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_wall_clock_has_the_time_of_one_clock(write, jobs):
     """cpu-clock and task-clock see the same time; -e chooses."""

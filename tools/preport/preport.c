@@ -389,6 +389,23 @@ static const char *why_empty(const struct run *run)
 	return "the recording has no samples: pdecode -f stats shows what it has";
 }
 
+/* Warns if the time of --wall is only that on or off the CPU. */
+static void warn_of_half(const struct run *run, const struct pp_counts *counts)
+{
+	const struct settings *s = run->choices.s;
+	struct pp_event e;
+
+	if (!s->wall)
+		return;
+	if (!counts->waits)
+		cli_error(&preport, "%s: no context switches, so this is only time on the CPU: "
+			  "record with precord --off-cpu", run->in.name);
+	else if (pp_event_at(run->profile, pp_main_event(run->profile), &e) &&
+		 e.samples == counts->waits)
+		cli_error(&preport, "%s: no samples of a clock%s, so this is only time off the CPU",
+			  run->in.name, s->filter.events.count ? " with -e" : "");
+}
+
 /* Checks what is left of the samples. */
 static enum cli_exit check_merged(const struct run *run)
 {
@@ -398,9 +415,7 @@ static enum cli_exit check_merged(const struct run *run)
 	struct pp_event e;
 
 	pp_count(run->profile, &counts);
-	if (s->wall && !counts.waits)
-		cli_error(&preport, "%s: no context switches, so this is only time on the CPU: "
-			  "record with precord --off-cpu", run->in.name);
+	warn_of_half(run, &counts);
 	if (s->stacks && counts.waits == 0 && pp_event_at(run->profile, main_event, &e) &&
 	    (e.is_tracepoint || counts.first == PD_NO_TIME))
 		cli_error(&preport, "%s: samples of %s stand for no time: --stacks adds nothing",
