@@ -10,6 +10,7 @@ import pathlib
 import duckdb
 import pyarrow.dataset
 import pyarrow.fs
+import pyarrow.parquet
 
 from . import convert, hourly, objects, services
 from .schema import arrow_schema
@@ -111,6 +112,21 @@ def current_hours(store):
     found = [item.key.removeprefix("compact/").removesuffix("/current.json")
              for item in objects.find(store, "compact") if item.key.endswith("/current.json")]
     return {hour_key: read_pointer(store, hour_key) for hour_key in found}
+
+
+def empty_file(table):
+    """The key of a file of a table without rows, for engines that want one."""
+    return f"compact/none/{table}.parquet"
+
+
+def keep_schemas(store, hour_key):
+    """Makes empty files of the tables that go when the samples of an hour are removed."""
+    folder = generation_folder(hour_key, read_pointer(store, hour_key)["generation"])
+    for table in set(MADE) - set(LASTING):
+        for item in objects.find(store, f"{folder}/t={table}")[:1]:
+            schema = pyarrow.parquet.read_schema(
+                pyarrow.BufferReader(objects.read(store, item.key)))
+            objects.put(store, empty_file(table), convert.parquet(schema.empty_table()))
 
 
 def current_files(store, table):

@@ -34,9 +34,11 @@ def text(name):
 
 
 def find_files(store):
-    """{table: the paths of its files}, of a store that is a local folder."""
+    """{table: the paths of its files}, of a store that is a local folder. A table that no hour has
+    any more has one without rows."""
     return {table: [os.path.join(store.base_path, key) for key in (
-        symbols.files(store) if table == "symbols" else compact.current_files(store, table))]
+        symbols.files(store) if table == "symbols" else
+        compact.current_files(store, table) or [compact.empty_file(table)])]
         for table in TABLES}
 
 

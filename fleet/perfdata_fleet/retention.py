@@ -41,6 +41,7 @@ def _end_samples(store, today, days):
     for hour_key in sorted(places | set(compact.current_hours(store))):
         pointer = compact.read_pointer(store, hour_key)
         if pointer["has_samples"] and _is_older(f"{hour_key}/", today, days):
+            compact.keep_schemas(store, hour_key)
             compact.switch(store, hour_key, {**pointer, "has_samples": False})
 
 

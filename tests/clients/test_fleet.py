@@ -688,6 +688,15 @@ def test_hourly_counts_stay_when_samples_go(fleet, tmp_path):
     assert kept.gone == []
 
 
+def test_queries_of_hours_without_samples(fleet, tmp_path):
+    """The hourly counts are all that there is."""
+    kept = Kept(fleet, tmp_path, "2026-12-23")
+    answers, before = (json.loads(fleet.run(ASK, store, "1.0", "1.1", modules=[FLEET]))
+                       for store in (kept.store, fleet.store))
+    assert answers["services_by_hour"] == before["services_by_hour"] != []
+    assert answers["top_functions"] == [] != before["top_functions"]
+
+
 def test_an_hour_that_is_being_removed_has_no_samples(fleet, tmp_path):
     """Its pointer says so while the first objects are still there."""
     store = shutil.copytree(fleet.store, tmp_path / "store")
@@ -720,7 +729,8 @@ def test_a_late_recording_does_not_start_an_old_hour_again(fleet, tmp_path):
 
 def test_everything_goes_at_last(fleet, tmp_path):
     kept = Kept(fleet, tmp_path, "2027-12-24")
-    assert set(objects_of(kept.store)) == {"services/rules.json", "symbols/none.parquet"}
+    assert set(objects_of(kept.store)) == {"services/rules.json", "symbols/none.parquet"} | {
+        f"compact/none/{table}.parquet" for table in ("samples", "lost", "errors")}
     assert [key.endswith("current.json") for key in kept.gone if key.startswith("compact/")] == [
         True] * 2 + [False] * (sum(key.startswith("compact/") for key in kept.gone) - 2)
 
