@@ -27,6 +27,7 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	const struct pq_module *module;
 	struct pq_plan plan;
+	bool is_first;			/* when it was opened, there was no other */
 	size_t next, end;		/* recordings */
 	struct pq_recording *recording;	/* of the row; NULL: after the last */
 
@@ -319,7 +320,7 @@ static int cursor_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
 	if (!c)
 		return SQLITE_NOMEM;
 	c->module = ((struct table *)table)->module;
-	c->module->database->nr_cursors++;
+	c->is_first = !c->module->database->nr_cursors++;
 	*out = &c->base;
 	return SQLITE_OK;
 }
@@ -413,6 +414,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	choose_files(c);
 	if (c->module->database->names == PQ_FUNCTIONS)
 		ret = open_file(c);
+	c->plan.filters &= c->is_first;
 	if (c->plan.is_empty)
 		c->next = c->end;
 	if (has_own_key(c))
@@ -425,12 +427,21 @@ static int cursor_eof(sqlite3_vtab_cursor *cursor)
 	return !((struct cursor *)cursor)->recording;
 }
 
-/* The same row has the same number in each scan: for OR, SQLite makes a scan for each condition,
- * and drops rows that it had. (Filtered passes, of large tables, cost too much for that.) */
+/* The same row has the same number in each scan: for OR, SQLite makes a scan for each condition, and
+ * drops rows that it had; for RIGHT and FULL JOIN it adds those that no scan before had. A filtered
+ * pass does not know its rows' numbers. So only a first table is filtered: that is on the left,
+ * unless what is there is none of ours. */
 static int cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
 	const struct cursor *c = (const struct cursor *)cursor;
 
+	if (c->plan.filters) {
+		sqlite3_free(c->base.pVtab->zErrMsg);
+		c->base.pVtab->zErrMsg = sqlite3_mprintf(
+			"%s has no row numbers here: in conditions of RIGHT and FULL JOIN, "
+			"write +COLUMN for its columns", c->module->table->name);
+		return SQLITE_ERROR;
+	}
 	*out = c->recording->base << ITEM_BITS |
 	       (c->module->is_items ? c->number << ITEM_BITS | c->item : c->number);
 	return SQLITE_OK;

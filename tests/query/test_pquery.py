@@ -229,6 +229,26 @@ def test_conditions_joined_by_or_lose_no_row(table, one, other, files):
     assert all(count == distinct for count, distinct in counts)
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("join", ["full join", "right join", "left join"])
+@pytest.mark.parametrize("files", [[CHAINS], [CHAINS, BASIC]], ids=["one", "two"])
+def test_joined_samples_that_match_nothing_are_there(join, files):
+    """SQLite finds them by their numbers, which those of filtered scans do not have."""
+    found = query(";".join(
+        f"select t.comm as c, s.comm as d, s.time, count(*) from tasks t {join} samples s "
+        f"on {plus}s.tid = t.tid group by 1, 2, 3 order by 1, 2, 3"
+        for plus in ("", "+")), *files)
+    assert found[0] == found[1]
+
+
+def test_filtered_samples_that_a_join_needs_by_number():
+    """A wrong answer is none: what is on the left is no table of a recording."""
+    sql = "with v(t) as (values (7306)) select count(*) from v full join samples s on {} = v.t"
+    done = run(sql.format("s.tid"), CHAINS)
+    assert done.returncode != 0 and b"write +COLUMN" in done.stderr
+    assert query(sql.format("+s.tid"), CHAINS) == [[{"count(*)": 66}]]
+
+
 def test_repeated_scans_give_the_same_rows():
     """The third scan is one of a table in memory, which may need other columns by then."""
     sql = ";".join(f"select {column} from samples" for column in
