@@ -16,7 +16,13 @@ from . import convert, objects
 from .schema import arrow_schema
 
 _FILTERS = {"pid": "pid", "tid": "tid", "cpu": "cpu", "comm": "comm", "event_name": "event"}
-_PATTERN = set("*?[\\")
+_NO_TEXT = set("*?[\\\0")     # of patterns; a zero byte ends a text
+
+
+def _is_exact(value):
+    """Whether a filter of libdecode takes it, and for no pattern."""
+    return value >= 0 if isinstance(value, int) else (
+        isinstance(value, str) and not _NO_TEXT & set(value))
 
 
 class PerfDataSource(DataSource):
@@ -33,7 +39,8 @@ class PerfDataSource(DataSource):
 
 class PerfDataReader(DataSourceReader):
     def __init__(self, options):
-        self.raw = objects.open_store(options["path"])
+        self.path = options["path"]
+        self.raw = objects.open_store(self.path)
         self.table = options.get("table", "samples")
         self.limit = int(options.get("partitionBytes", objects.PART_BYTES))
         self.filters = {}
@@ -49,13 +56,14 @@ class PerfDataReader(DataSourceReader):
         if not isinstance(filter, (EqualTo, In)) or filter.attribute[0] not in _FILTERS:
             return
         values = [filter.value] if isinstance(filter, EqualTo) else list(filter.value)
-        is_pattern = any(isinstance(value, str) and _PATTERN & set(value) for value in values)
-        if None not in values and not is_pattern:
+        if values and all(map(_is_exact, values)):
             self.filters.setdefault(_FILTERS[filter.attribute[0]], values)
 
     def partitions(self):
-        return [InputPartition(part)
-                for part in objects.split(objects.find(self.raw), self.limit)]
+        found = objects.find(self.raw)
+        if not found:
+            raise FileNotFoundError(f"{self.path}: no recordings in this folder")
+        return [InputPartition(part) for part in objects.split(found, self.limit)]
 
     def read(self, partition):
         for item in partition.value:

@@ -762,3 +762,38 @@ except ValueError as error:
     print(error)
 """
     assert "raw recordings go first" in run(program, modules=[FLEET])
+
+
+# --- the data source of Spark ---------------------------------------------------------------------
+
+SOURCE = """
+import json, sys
+try:
+    from pyspark.sql.datasource import EqualTo, In
+except ImportError:
+    sys.exit(print("null"))
+from perfdata_fleet.datasource import PerfDataReader
+
+def pushed(*filters, path=sys.argv[1]):
+    reader = PerfDataReader({"path": path})
+    return len(list(reader.pushFilters(filters))), reader.filters
+
+found = [pushed(EqualTo(("pid",), 5), In(("cpu",), (0, 1)), EqualTo(("comm",), "sh")),
+         *(pushed(EqualTo(("pid",), pid)) for pid in (-1, None)), pushed(In(("tid",), (5, -1))),
+         *(pushed(EqualTo(("comm",), comm)) for comm in ("a*", "a" + chr(0)))]
+try:
+    PerfDataReader({"path": sys.argv[2]}).partitions()
+except FileNotFoundError as error:
+    found.append(str(error))
+print(json.dumps(found))
+"""
+
+
+def test_filters_and_folders_of_spark(fleet, tmp_path):
+    """Filters that libdecode would refuse are left to Spark, and a folder without recordings is no
+    empty one: the path may be that of a file."""
+    found = json.loads(fleet.run(SOURCE, fleet.raw, tmp_path, modules=[FLEET]))
+    if found is None:
+        pytest.skip("make fleet-demo has not installed pyspark")
+    assert found == [[3, {"pid": [5], "cpu": [0, 1], "comm": ["sh"]}], *[[1, {}]] * 5,
+                     f"{tmp_path}: no recordings in this folder"]
