@@ -427,10 +427,10 @@ static int cursor_eof(sqlite3_vtab_cursor *cursor)
 	return !((struct cursor *)cursor)->recording;
 }
 
-/* The same row has the same number in each scan: for OR, SQLite makes a scan for each condition, and
- * drops rows that it had; for RIGHT and FULL JOIN it adds those that no scan before had. A filtered
- * pass does not know its rows' numbers. So only a first table is filtered: that is on the left,
- * unless what is there is none of ours. */
+/* The same row has the same number in each scan: for OR, SQLite makes a scan for each condition,
+ * and drops rows that it had; for RIGHT and FULL JOIN it adds those that no scan before had. A
+ * filtered pass does not know the numbers of its rows. So only the first table is filtered, which
+ * is on the left, unless what is there is no table of a recording. */
 static int cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
 	const struct cursor *c = (const struct cursor *)cursor;

@@ -42,6 +42,9 @@ struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table,
 	return b;
 }
 
+/* Keeps the first failure. Another thread that was writing a batch meanwhile must not replace it by
+ * its success: a batch that found no memory is nowhere else remembered. (No test can hold a thread
+ * there.) */
 void pc_note_refusal(struct pc_columns *c, int refused)
 {
 	int none = 0;
