@@ -22,6 +22,13 @@ struct repair {
 	struct pd_header_values header;
 	bool expands;		/* the input has compressed records */
 	size_t attrs_done;	/* events of a pipe whose HEADER_ATTR is written */
+	struct pd_buf attr_places;	/* struct attr_place: HEADER_ATTRs that were copied */
+};
+
+struct attr_place {
+	const struct pd_attr *attr;
+	uint64_t at;		/* of the record in the output */
+	size_t size;
 };
 
 static int set_error(struct pd_error *e, enum pd_code code, int error)
@@ -304,6 +311,63 @@ static int write_lost_attrs(struct repair *p, struct pd_error *e)
 	return 0;
 }
 
+/* Notes where the HEADER_ATTR of a pipe was copied to: EVENT_DESC, which comes later, may show that
+ * it is damaged. */
+static int note_attr_place(struct repair *p, const struct pd_record *r, uint64_t at,
+			   struct pd_error *e)
+{
+	const struct pd_session *s = p->session;
+	const struct attr_place place = { s->nr_attrs ? s->attrs[s->nr_attrs - 1] : NULL, at,
+		r->frame.bytes.size };
+
+	/* the last event is that of the record, if it has added one */
+	if (!place.attr || place.attr->has_no_record || r->frame.inner_offset != PD_OUTER ||
+	    pd_reader_file(p->reader)->mode != PD_MODE_PIPE)
+		return 0;
+	pd_buf_append(&p->attr_places, &place, sizeof(place));
+	return p->attr_places.failed ? set_error(e, PD_E_LIMIT, 0) : 0;
+}
+
+/* Writes the attribute and ids of an event over those of its HEADER_ATTR, which were zeroed. */
+static int rewrite_attr(struct repair *p, const struct attr_place *place, struct pd_error *e)
+{
+	const struct pd_attr *a = place->attr;
+	const struct pd_bytes attr = a->copy.size ? a->copy : a->bytes;
+	const size_t room = place->size - PD_RECORD_HEADER_SIZE;
+	int failed = 0;
+
+	if (attr.size > room)
+		return 0;
+	p->buf.size = 0;
+	pd_buf_append(&p->buf, attr.data, attr.size);
+	for (size_t i = 0; i < a->nr_ids && room - p->buf.size >= sizeof(uint64_t); i++) {
+		uint8_t id[sizeof(uint64_t)];
+
+		pd_store(id, a->ids[i], sizeof(id), p->session->swap);
+		if (a->ids[i])
+			pd_buf_append(&p->buf, id, sizeof(id));
+	}
+	if (p->buf.failed)
+		return set_error(e, PD_E_LIMIT, 0);
+	failed = pd_out_at(&p->out, place->at + PD_RECORD_HEADER_SIZE, p->buf.data, p->buf.size);
+	p->buf.size = 0;
+	p->report->attrs_recovered++;
+	return failed ? set_error(e, PD_E_IO, failed) : 0;
+}
+
+/* Rewrites the HEADER_ATTRs whose zeroed attributes EVENT_DESC has restored. */
+static int rewrite_attrs(struct repair *p, struct pd_error *e)
+{
+	for (size_t at = 0; at < p->attr_places.size; at += sizeof(struct attr_place)) {
+		struct attr_place place;
+
+		memcpy(&place, p->attr_places.data + at, sizeof(place));
+		if (place.attr->is_restored && rewrite_attr(p, &place, e))
+			return -1;
+	}
+	return 0;
+}
+
 /* Returns whether the fields are whole and the bytes after them are not. Records are multiples of 8
  * bytes; in others, raw data is read with another padding. */
 static bool has_bytes_after_fields(const struct pd_record *r)
@@ -343,6 +407,8 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 		return set_error(e, PD_E_IO, failed);
 	if (r->error.code == PD_E_NO_ATTR)
 		return forget_id(p, p->out.offset, e);
+	if (r->frame.type == PD_RECORD_HEADER_ATTR && note_attr_place(p, r, at, e))
+		return -1;
 	return payload ? copy_payload(p, at, d, payload, e) : 0;
 }
 
@@ -358,7 +424,7 @@ static int copy_records(struct repair *p, struct pd_error *e)
 		return -1;
 	if (got < 0)	/* the rest is unreadable: keeps what came before */
 		pd_reader_report(p->reader, e);
-	return write_lost_attrs(p, e);
+	return write_lost_attrs(p, e) || rewrite_attrs(p, e) ? -1 : 0;
 }
 
 /* --- after the records --- */
@@ -500,12 +566,13 @@ int pd_reader_repair(struct pd_reader *r, int fd, struct pd_repair_report *repor
 		return pd_refuse(e, "no reader");
 	p.session = pd_reader_session(r);
 	*p.report = (struct pd_repair_report){ .records = 0 };
-	p.buf.budget = p.session->budget;
+	p.buf.budget = p.attr_places.budget = p.session->budget;
 	if (pd_out_init(&p.out, fd))
 		return set_error(e, PD_E_NOMEM, 0);
 	if (begin_output(&p, e) == 0 && copy_records(&p, e) == 0 && finish_output(&p, e) == 0)
 		failed = 0;
 	pd_buf_free(&p.buf);
+	pd_buf_free(&p.attr_places);
 	pd_out_free(&p.out);
 	return failed;
 }

@@ -139,7 +139,7 @@ static struct pd_attr *check_attr(struct event_desc *d)
 	if (!a || !d->attr)
 		return a;
 	found = compare_attrs(a->bytes, copy);
-	if (found == DIFFERENT && !d->s->is_pipe && !a->copy.size)
+	if (found == (d->s->is_pipe ? ZEROED : DIFFERENT) && !a->copy.size)
 		keep_copy(d->s, a, copy);
 	if (found != ZEROED || pd_session_restore_attr(d->s, a, copy) == 0)
 		report_difference(d, "attr", found);

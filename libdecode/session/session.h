@@ -37,8 +37,8 @@ struct pd_attr {
 	/* offset of the id from the record's start; from its end */
 	size_t sample_id_at, trailer_id_at;
 	size_t trailer_size;		/* size of sample_id; 0 without sample_id_all */
-	struct pd_bytes copy;		/* in EVENT_DESC, if it differs and both may be right; not
-					 * of a pipe */
+	struct pd_bytes copy;		/* in EVENT_DESC, if it differs and both may be right; of a
+					 * pipe, if the event's own was zeroed */
 	bool is_restored;		/* `bytes` are from EVENT_DESC: those in the attrs section
 					 * were zeroed, or no sample fits them */
 	bool has_wrong_size;		/* of a HEADER_ATTR record that stated an impossible size;

@@ -80,6 +80,23 @@ def test_prepair_writes_the_event(pipe, tmp_path):
         assert not [e for e in after["errors"] if e["code"] == "RESTORED"]
 
 
+@pytest.mark.parametrize("first, last", [(0, 128), (24, 128), (0, 96)], ids=str)
+def test_prepair_writes_the_copy_of_what_was_zeroed(first, last, pipe, tmp_path):
+    before = document(pipe)
+    broken, fixed = tmp_path / "broken", tmp_path / "fixed"
+    for at, _ in attrs_of(pipe):
+        damaged = bytearray(pipe)
+        damaged[at + 8 + first:at + 8 + last] = bytes(last - first)
+        broken.write_bytes(damaged)
+        done = run("prepair", "-o", fixed, broken)
+        assert done.returncode == 1 and b"this copy is used" in done.stderr
+        after = document(fixed)
+        assert not after["errors"]
+        assert after["attrs"] == before["attrs"]
+        assert samples_by_event(after) == samples_by_event(before)
+        assert fixed.read_bytes() == pipe
+
+
 def test_a_copy_before_the_record(pipe):
     """No program is known to write it first; the event is not added twice."""
     attrs = list(attrs_of(pipe))
