@@ -279,6 +279,7 @@ static int merge_node(struct merge *g, size_t i)
 
 	if (node->parent != PP_NONE)
 		at = p->places[node->parent];
+	at.is_left_out = false;	/* the samples of the parent are others */
 	at.is_idle |= frame->kind == PP_KIND_IDLE;
 	if (at.leaf == PP_NONE)
 		at.is_rootless = is_nowhere(frame);

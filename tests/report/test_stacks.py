@@ -1,5 +1,6 @@
 """Stacks from the leaf, cut stacks, suffixes, and the view with which pictures begin."""
 import itertools
+import json
 import re
 from xml.etree import ElementTree
 
@@ -339,3 +340,21 @@ def test_the_hottest_path_ends_before_functions_of_nothing(tmp_path):
     path.write_bytes(it.file())
     assert hottest_path(path, "--addrs") == (
         "100 % app › [app+0x0] › 25 % [app+0x1] › 6 % [app+0x5] › 2 % [app+0x15]")
+
+
+def test_samples_below_a_place_that_is_left_out_stay(tmp_path):
+    """The kernel was entered where the program was sampled before: the same place of the tree."""
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    it.sample(10, 10, 1, 0x1010)
+    it.sample(20, 10, 2, KTEXT + 8, 0x1010)
+    it.sample(30, 10, 4, 0x1010)
+    it.sample(40, 10, 8, KTEXT + 8, 0x1010)
+    path = tmp_path / "x"
+    path.write_bytes(it.file())
+    options = ["--addrs", "--parent=[[][[]kernel*"]
+    assert sum(folded(preport("-f", "folded", *options, path)).values()) == 10
+    profiles = json.loads(preport("-f", "speedscope", *options, path))["profiles"]
+    assert sum(weight for one in profiles for weight in one["weights"]) == 10
