@@ -15,6 +15,7 @@ static void report_error(struct pq_recording *r, const struct pd_error *e)
 {
 	if (e->severity > PD_NOTE)
 		r->errors++;
+	r->reported_limit |= e->code == PD_E_LIMIT || e->code == PD_E_NOMEM;
 	if (r->input.watch.on_error)
 		r->input.watch.on_error(r->input.watch.ctx, r->name, e);
 }
@@ -164,14 +165,17 @@ struct pass {
 };
 
 /* Reports what the first pass did not find. Once: each query would report it again. */
-static void report_payload(const struct pass *p)
+static void report_late(const struct pass *p)
 {
+	static const struct pd_error limit = { .code = PD_E_LIMIT, .severity = PD_DAMAGED };
 	struct pq_recording *r = p->recording;
 
-	if (p->payload.code == PD_OK || r->reported_payload)
-		return;
-	r->reported_payload = true;
-	report_error(r, &p->payload);
+	if (p->payload.code != PD_OK && !r->reported_payload) {
+		r->reported_payload = true;
+		report_error(r, &p->payload);
+	}
+	if (pd_reader_lacks_memory(p->reader) && !r->reported_limit)
+		report_error(r, &limit);
 }
 
 /* For the caller's thread. */
@@ -179,7 +183,7 @@ static void free_pass(void *ctx)
 {
 	struct pass *p = ctx;
 
-	report_payload(p);
+	report_late(p);
 	pc_free(p->columns);
 	pd_reader_free(p->reader);
 	pd_filter_free(p->filter);

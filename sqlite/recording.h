@@ -46,6 +46,7 @@ struct pq_recording {
 	uint64_t records;		/* number of all, of which samples are a part */
 	uint64_t errors;		/* parts that are damaged; notes do not count */
 	bool reported_payload;		/* the first damage that a query found in payloads */
+	bool reported_limit;		/* an error of a limit, as of memory */
 	size_t number;			/* in its database */
 	sqlite3_int64 base;		/* of its numbers */
 	const struct pd_namer *namer;	/* the caller's; NULL: the table symbols is empty */

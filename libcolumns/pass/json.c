@@ -32,20 +32,29 @@ static struct pd_bytes first_line(struct pd_bytes text)
 	return (struct pd_bytes){ text.data, end ? (size_t)(end - text.data) : text.size };
 }
 
-struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *r)
+/* Begins the sink of records. Returns 0, or -1 without memory. */
+static int begin_records(struct pc_columns *c)
 {
 	struct pc_json *j = &c->json;
 
-	if (!j->sink) {
-		j->sink = make_sink(&j->line, PD_JSON_RECORDS);
-		if (!j->sink || pd_sink_begin(j->sink, c->reader))
-			return (struct pd_bytes){ NULL, 0 };
-		pd_sink_wait(j->sink);
-	}
-	j->line.size = 0;
-	if (pd_sink_record(j->sink, r))
-		return (struct pd_bytes){ NULL, 0 };
+	j->sink = make_sink(&j->line, PD_JSON_RECORDS);
+	if (!j->sink || pd_sink_begin(j->sink, c->reader))
+		return -1;
 	pd_sink_wait(j->sink);
+	return 0;
+}
+
+struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *r)
+{
+	struct pc_json *j = &c->json;
+	int failed = j->sink ? 0 : begin_records(c);
+
+	j->line.size = 0;
+	failed = failed || pd_sink_record(j->sink, r);
+	if (!failed)
+		pd_sink_wait(j->sink);
+	if (failed || j->line.failed)
+		pc_note_refusal(c, -1);
 	return first_line(pd_buf_bytes(&j->line));
 }
 
@@ -54,8 +63,9 @@ static void make_header(struct pc_columns *c)
 	struct pc_json *j = &c->json;
 	struct pd_sink *sink = make_sink(&j->header, PD_JSON_HEADER);
 
-	if (sink && !pd_sink_begin(sink, c->reader))
-		pd_sink_finish(sink, c->reader);
+	if (!sink || pd_sink_begin(sink, c->reader) || pd_sink_finish(sink, c->reader) ||
+	    j->header.failed)
+		pc_note_refusal(c, -1);
 	pd_sink_free(sink);
 	j->is_made = true;
 }

@@ -52,8 +52,10 @@ void pc_learn_first_times(struct pc_columns *c)
 
 	for (size_t n = pd_history_nr_images(c->o.history); n--;)
 		pd_buf_append(&c->first_times, &none, sizeof(none));
-	if (c->first_times.failed)
+	if (c->first_times.failed) {
+		pc_note_refusal(c, -1);
 		return;
+	}
 	times = (uint64_t *)(void *)c->first_times.data;
 	for (size_t i = 0; pd_history_mapping(c->o.history, i, &m); i++)
 		if (m.image != PD_NO_IMAGE && m.time < times[m.image])
@@ -210,10 +212,12 @@ bool pc_add_feature(struct pc_columns *c, size_t i)
 static void set_feature(struct pc_columns *c, struct pc_batch *b, unsigned int column,
 			enum pd_feature_id id, const char *name)
 {
-	struct pd_error e;
+	struct pd_error e = { .code = PD_OK };
 	const struct pd_item *root = pd_tree_read_feature(c->tree, c->reader, id, &e);
 	const struct pd_item *item = pd_item_get(root, name);
 
+	if (e.code == PD_E_LIMIT || e.code == PD_E_NOMEM)
+		pc_note_refusal(c, -1);
 	if (!item)
 		return;
 	if (item->kind == PD_ITEM_ARRAY)

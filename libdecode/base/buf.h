@@ -14,6 +14,7 @@ struct pd_budget {
 	uint64_t limit, used;			/* bytes of memory */
 	uint64_t max_expanded, max_ratio;	/* for compressed input: bytes, or a multiple of the
 						 * bytes read; both 0: no limit */
+	bool refused;				/* something was: what it was for may be missing */
 };
 
 /* Returns whether a decompressor that has made `made` bytes from `read` bytes of input may
@@ -26,7 +27,15 @@ static inline bool pd_budget_may_expand(const struct pd_budget *b, uint64_t made
 
 /* Charges memory that others allocate. Returns false, and charges nothing, over the limit. */
 bool pd_budget_charge(struct pd_budget *b, uint64_t size);
+/* Returns whether that is within the limit: for callers that can do with less. */
+bool pd_budget_has_room(const struct pd_budget *b, uint64_t size);
 void pd_budget_give_back(struct pd_budget *b, uint64_t size);
+
+/* Returns whether the budget, or malloc, has refused memory. */
+static inline bool pd_budget_was_refused(const struct pd_budget *b)
+{
+	return __atomic_load_n(&b->refused, __ATOMIC_RELAXED);
+}
 
 /* Allocates `size` zeroed bytes and charges them. Returns NULL if the budget or malloc refuses. */
 void *pd_budget_alloc(struct pd_budget *b, size_t size);

@@ -58,7 +58,8 @@ static int no_memory(struct pd_error *e)
 	return -1;
 }
 
-static void extract_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
+/* Returns 0, or -1 without memory. */
+static int extract_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
 {
 	const struct pd_facts none = { .cpus_available = 0 };
 	struct pd_plan *plan = pd_plan_compile(pd_file_header_fields, &none, s->budget);
@@ -73,9 +74,11 @@ static void extract_header(struct pd_session *s, struct pd_bytes bytes, struct p
 		{ "event_types", "size", &h->event_types.size },
 	};
 
-	if (plan)
-		pd_extract(plan, bytes, s->swap, extracts, sizeof(extracts) / sizeof(*extracts));
+	if (!plan)
+		return -1;
+	pd_extract(plan, bytes, s->swap, extracts, sizeof(extracts) / sizeof(*extracts));
 	pd_plan_free(plan);
+	return 0;
 }
 
 /* The bitmap is an array of longs of the recording machine. If HOSTNAME is not set in 64-bit words
@@ -412,7 +415,8 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 			.record = "header", .want = PD_FILE_HEADER_SIZE, .have = (uint64_t)got };
 		return -1;
 	}
-	extract_header(s, (struct pd_bytes){ bytes, (size_t)got }, &h);
+	if (extract_header(s, (struct pd_bytes){ bytes, (size_t)got }, &h))
+		return no_memory(e);
 	c->info.attr_size = h.attr_size;
 	c->info.size_known = pd_source_size(source, &c->info.size);
 	if (h.size < PD_FILE_HEADER_V1)

@@ -31,11 +31,9 @@ void *pd_blocks_alloc(struct pd_blocks *b, size_t size)
 		*unused = block->next;
 		return block->data;
 	}
-	block = pd_budget_alloc(b->budget, total);
-	if (!block && b->unused) {
+	if (b->unused && !pd_budget_has_room(b->budget, total))
 		pd_blocks_free(b);
-		block = pd_budget_alloc(b->budget, total);
-	}
+	block = pd_budget_alloc(b->budget, total);
 	if (!block)
 		return NULL;
 	block->size = total;

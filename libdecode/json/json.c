@@ -97,6 +97,7 @@ static void write_features(struct pd_json *j)
 	}
 	if (!lines)
 		pd_jsonw_raw(&j->w, "}", 1);
+	pd_reader_report_refused(j->reader);
 }
 
 static void drain_workers(void *ctx)

@@ -33,7 +33,6 @@ static void write_true(struct pd_json *j, const char *key)
 
 /* --- counts --- */
 
-/* Without memory for the counts, images have none. */
 static struct pd_image_frames *image_counts(struct pd_json *j)
 {
 	struct pd_json_resolve *res = &j->resolve;
@@ -46,8 +45,10 @@ static struct pd_image_frames *image_counts(struct pd_json *j)
 	room = room < nr ? nr : room;
 	p = pd_budget_grow(&j->own, res->counts, res->nr_counts * sizeof(*res->counts),
 			   room * sizeof(*res->counts));
-	if (!p)
+	if (!p) {
+		res->table.is_cut = true;
 		return NULL;
+	}
 	res->counts = p;
 	memset(res->counts + res->nr_counts, 0, (room - res->nr_counts) * sizeof(*res->counts));
 	res->nr_counts = room;

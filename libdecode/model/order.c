@@ -108,13 +108,18 @@ struct pd_order *pd_order_new(struct pd_budget *b, uint64_t memory, uint64_t tem
 
 /* --- memory --- */
 
+static bool is_affordable(const struct pd_order *o, uint64_t n)
+{
+	return o->used + n <= o->memory && pd_budget_has_room(o->budget, n);
+}
+
 static bool afford(struct pd_order *o, uint64_t n)
 {
-	if (o->used + n > o->memory) {
+	if (!is_affordable(o, n)) {
 		free_chunks(o, o->spare);
 		o->spare = NULL;
 	}
-	return o->used + n <= o->memory;
+	return is_affordable(o, n);
 }
 
 static bool grow_entries(struct pd_order *o)
@@ -123,7 +128,9 @@ static bool grow_entries(struct pd_order *o)
 	size_t new_size = size ? size * 2 : ENTRIES_MIN * sizeof(*o->entries);
 	struct pd_order_entry *scratch, *entries;
 
-	if (!afford(o, 2 * (new_size - size)))
+	/* the old scratch is freed after the new one is there */
+	if (!afford(o, 2 * (new_size - size)) ||
+	    !pd_budget_has_room(o->budget, 2 * new_size - size))
 		return false;
 	scratch = pd_budget_alloc(o->budget, new_size);
 	if (!scratch)

@@ -155,12 +155,11 @@ void pd_runs_abandon(struct pd_runs *r)
 static int grow_buffer(struct pd_runs *r, struct run *run, size_t n, struct pd_error *e)
 {
 	size_t size = n > r->buffer ? n : r->buffer;
-	uint8_t *buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
+	uint8_t *buf;
 
-	if (!buf && n < size) {	/* slower, but works with little memory */
+	if (n < size && !pd_budget_has_room(r->budget, size - run->capacity))	/* slower */
 		size = n > BUFFER_MIN ? n : BUFFER_MIN;
-		buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
-	}
+	buf = pd_budget_grow(r->budget, run->buf, run->capacity, size);
 	if (!buf) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL, .want = size };
 		return -1;

@@ -21,6 +21,7 @@ static int pack_values(struct pd_session *s, const struct pd_field *fields,
 	struct pd_pack_error ignored;
 	int failed = plan ? pd_pack(plan, &object, &how, out, &ignored) : -1;
 
+	out->failed |= !plan;
 	pd_plan_free(plan);
 	return failed;
 }

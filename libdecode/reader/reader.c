@@ -6,11 +6,17 @@
 #include "reader/reader_internal.h"
 
 
+static bool is_of_memory(const struct pd_error *e)
+{
+	return e->code == PD_E_LIMIT || e->code == PD_E_NOMEM;
+}
+
 void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, const char *file)
 {
 	struct pd_error with_file = *e;
 
 	with_file.file = file;
+	r->said_limit |= is_of_memory(e);
 	if (r->options.on_error)
 		r->options.on_error(r->options.ctx, &with_file);
 	if (r->options.stop_at && e->severity >= r->options.stop_at && r->stopped.code == PD_OK)
@@ -20,6 +26,16 @@ void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, con
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e)
 {
 	pd_reader_report_in_file(r, e, r->file);
+}
+
+void pd_reader_report_refused(struct pd_reader *r)
+{
+	if (!pd_reader_lacks_memory(r) || r->said_limit)
+		return;
+	pd_reader_report(r, &(struct pd_error){
+		.code = PD_E_LIMIT, .severity = PD_DAMAGED,
+		.text = "too little memory: features, or names of events and fields, may be "
+			"missing" });
 }
 
 static void report_packing(struct pd_reader *r, const struct pd_source *source)
@@ -135,6 +151,7 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 			report_packing(r, r->file_source ? r->file_source : r->source);
 			if (pd_reader_next_file(r))
 				continue;
+			pd_reader_report_refused(r);
 			return 0;
 		case PD_NEXT_FAILED:
 			*e = damage;
@@ -328,8 +345,10 @@ int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_
 		return pd_refuse(e, "no reader, or no place for a record");
 	got = next_record(r, e);
 	*out = &r->record;
-	if (got < 0 && !pd_is_pause(e->code))	/* the end was not reached */
+	if (got < 0 && !pd_is_pause(e->code)) {		/* the end was not reached */
 		r->container.info.complete = false;
+		r->said_limit |= is_of_memory(e);
+	}
 	return got;
 }
 

@@ -31,6 +31,9 @@ bool pd_reader_pin_batch(struct pd_reader *r, const struct pd_batch *batch,
 /* Reports damage that only a sink can see. */
 void pd_reader_report(struct pd_reader *r, const struct pd_error *e);
 
+/* Reports that memory was refused, unless another error did: what it was for may be missing. */
+void pd_reader_report_refused(struct pd_reader *r);
+
 /* Visits an attribute as pd_attr_visit() does. Returns the bytes after its last known field. */
 struct pd_bytes pd_reader_visit_attr(const struct pd_reader *r, const struct pd_attr *a,
 				     const struct pd_visitor *v, void *ctx);

@@ -234,6 +234,11 @@ int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, str
 	return 0;
 }
 
+bool pd_reader_lacks_memory(const struct pd_reader *r)
+{
+	return r && pd_budget_was_refused(&r->budget);
+}
+
 bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 {
 	uint64_t from = 0, to = 0;

@@ -113,14 +113,14 @@ static int learn_feature(struct pd_history *h, struct pd_reader *r, size_t i)
 	const struct pd_feature_desc *d = pd_feature_desc(PD_FEATURE_BUILD_ID);
 	struct pd_extent_of extent;
 	struct pd_feature f;
-	struct pd_error ignored;
+	struct pd_error e;
 	struct pd_plan *plan;
 
-	if (pd_reader_feature(r, i, &f, &ignored))
-		return 0;
+	if (pd_reader_feature(r, i, &f, &e))
+		return e.code == PD_E_LIMIT ? -1 : 0;
 	plan = pd_session_feature_plan(&r->session, d);
 	if (!plan)
-		return 0;
+		return -1;
 	pd_measure(plan, f.bytes, 0, r->session.swap, PD_TEXT_TO_END, &extent);
 	pd_visit(plan, f.bytes, 0, r->session.swap, &extent, &v, &item);
 	return item.failed ? -1 : 0;

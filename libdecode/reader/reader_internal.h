@@ -61,6 +61,7 @@ struct pd_reader {
 	struct pd_account account;	/* of files that were read completely; pd_reader_repair()
 					 * adds to it */
 	struct pd_error stopped;	/* the error that reached options.stop_at */
+	bool said_limit;		/* an error was about a limit of memory */
 	void (*quiesce)(void *ctx);	/* called before the session changes; may be NULL */
 	void *quiesce_ctx;
 };

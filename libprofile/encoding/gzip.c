@@ -103,7 +103,8 @@ static void start_thread(struct gzip *g)
 {
 	struct pp_memory *m = &g->to->p->memory;
 
-	g->chunks = pp_memory_zeroed(m, CHUNKS, sizeof(*g->chunks));
+	if (pp_memory_has_room(m, CHUNKS, sizeof(*g->chunks)))
+		g->chunks = pp_memory_zeroed(m, CHUNKS, sizeof(*g->chunks));
 	if (!g->chunks)
 		return;
 	pthread_mutex_init(&g->lock, NULL);

@@ -367,11 +367,10 @@ static void keep_command(struct pp_profile *p, struct pd_reader *r)
 	struct pd_tree *tree = pd_tree_new(NULL);
 	char text[4096];
 	size_t size = 0;
-	struct pd_error e;
+	struct pd_error e = { .code = PD_OK };
 
-	if (!tree)
-		return;
 	words = pd_item_get(pd_tree_read_feature(tree, r, PD_FEATURE_CMDLINE, &e), "CMDLINE");
+	p->memory.refused |= !tree || e.code == PD_E_LIMIT || e.code == PD_E_NOMEM;
 	while (words && (word = pd_item_next(words, word)) && size < sizeof(text)) {
 		const size_t left = sizeof(text) - size;
 		const int n = snprintf(text + size, left, "%s%.*s", size ? " " : "",

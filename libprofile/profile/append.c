@@ -212,6 +212,7 @@ static enum pd_code append_profile(struct appending *a)
 	if (code != PD_OK)
 		return code;
 	add_counts(&a->p->counts, &a->later->counts);
+	a->p->memory.refused |= a->later->memory.refused;
 	a->p->lost_samples += a->later->lost_samples;
 	pp_phase_add(&a->p->phase, &a->later->phase);
 	for (size_t i = 0; i < a->later->nr_threads; i++)

@@ -155,6 +155,7 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 	now.frames = 0;
 	for (size_t i = 0; i < p->nr_merged; i++)
 		now.frames += p->merged[i].total_samples > 0;
+	now.lacks_memory = p->memory.refused;
 	now.memory = p->memory.used + p->tracks.memory.used;
 	now.approximate_waits = p->offcpu.approximate;
 	now.waits = p->offcpu.waits;

@@ -3,11 +3,21 @@
 
 #include <stdlib.h>
 
+bool pp_memory_has_room(const struct pp_memory *m, size_t count, size_t size)
+{
+	uint64_t bytes;
+
+	return !__builtin_mul_overflow((uint64_t)count, (uint64_t)size, &bytes) &&
+	       m->used <= m->limit && bytes <= m->limit - m->used;
+}
+
 static int charge_memory(struct pp_memory *m, size_t count, size_t size, uint64_t *bytes)
 {
-	if (__builtin_mul_overflow((uint64_t)count, (uint64_t)size, bytes) ||
-	    m->used > m->limit || *bytes > m->limit - m->used)
+	if (!pp_memory_has_room(m, count, size)) {
+		m->refused = true;
 		return -1;
+	}
+	*bytes = (uint64_t)count * size;
 	m->used += *bytes;
 	return 0;
 }
@@ -27,6 +37,7 @@ void *pp_memory_move(struct pp_memory *m, void *items, size_t *capacity, size_t 
 	moved = realloc(items, more * size);
 	if (!moved) {
 		m->used -= bytes;
+		m->refused = true;
 		return NULL;
 	}
 	*capacity = more;
@@ -41,8 +52,10 @@ void *pp_memory_zeroed(struct pp_memory *m, size_t count, size_t size)
 	if (charge_memory(m, count, size, &bytes))
 		return NULL;
 	items = calloc(count ? count : 1, size);
-	if (!items)
+	if (!items) {
 		m->used -= bytes;
+		m->refused = true;
+	}
 	return items;
 }
 

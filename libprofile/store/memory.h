@@ -2,6 +2,7 @@
 #ifndef PP_MEMORY_H
 #define PP_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,7 @@
 
 struct pp_memory {
 	uint64_t limit, used;	/* bytes */
+	bool refused;		/* something was: what it was for may be missing */
 };
 
 /* The same as pp_memory_grow(), for what may not fit into the array. */
@@ -33,6 +35,9 @@ static inline uint8_t *pp_write_varint(uint8_t *at, uint64_t n)
 	*at++ = (uint8_t)n;
 	return at;
 }
+
+/* Returns whether an array fits into the limit: for callers that can do without. */
+bool pp_memory_has_room(const struct pp_memory *m, size_t count, size_t size);
 
 /* Returns zeroed memory, or NULL. */
 void *pp_memory_zeroed(struct pp_memory *m, size_t count, size_t size);

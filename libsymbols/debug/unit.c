@@ -270,8 +270,10 @@ static int read_files(struct ps_debug_unit *u, Dwarf_Die *unit, Dwarf *dwarf, st
 	    !(u->is_skeleton && read_table(u, unit, dwarf, rows)))
 		rows->count = 0;
 	u->paths = pd_arena_alloc(arena, u->nr_files * sizeof(*u->paths));
-	if (!u->paths)
+	if (!u->paths) {
+		u->nr_files = 0;
 		return -1;
+	}
 	if (dwarf_attr(unit, DW_AT_comp_dir, &attr) && !ps_debug_leads_out(&attr))
 		u->directory = dwarf_formstring(&attr);
 	return 0;

@@ -56,9 +56,9 @@ static int charge_window(struct pd_budget *budget)
 {
 	int bits = ZSTD_WINDOW_BITS;
 
-	while (bits >= ZSTD_LEAST_BITS && !pd_budget_charge(budget, 2ull << bits))
+	while (bits > ZSTD_LEAST_BITS && !pd_budget_has_room(budget, 2ull << bits))
 		bits--;
-	if (bits < ZSTD_LEAST_BITS)
+	if (!pd_budget_charge(budget, 2ull << bits))
 		return 0;
 	pd_budget_give_back(budget, 1ull << bits);
 	return bits;

@@ -526,6 +526,11 @@ bool ps_session_has_bundle(const struct ps_session *s)
 	return s && s->given_is_whole;
 }
 
+bool ps_session_lacks_memory(const struct ps_session *s)
+{
+	return s && pd_budget_was_refused(&s->budget);
+}
+
 const char *ps_session_lacks(struct ps_session *s, uint32_t image, enum ps_lack what)
 {
 	const char *path = NULL;

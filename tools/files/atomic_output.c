@@ -168,7 +168,7 @@ static enum cli_exit open_directory(struct atomic_output *a, const char *path, c
 	int error;
 
 	a->directory = concat(path, path[n - 1] == '/' ? "" : "/");
-	error = output_place_open(&at, path);
+	error = a->directory ? output_place_open(&at, path) : ENOMEM;
 	if (!error) {
 		a->made = mkdirat(at.dir, at.name, 0777) == 0;
 		if (!a->made && errno != EEXIST)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pd/bytes.h"
+
 const char *const rows_words[] = { "table", "csv", "json", NULL };
 
 enum { ROWS_TO_MEASURE = 1000, BYTES_TO_MEASURE = 1 << 20, WIDEST = 80 };
@@ -45,27 +47,33 @@ static char *copy_printable(const char *text, size_t n)
 
 	if (!copy)
 		return NULL;
-	memcpy(copy, text, n);
+	if (n)
+		memcpy(copy, text, n);
 	copy[cli_make_printable(copy, n)] = '\0';
 	return copy;
 }
 
-static char *copy_value(sqlite3_stmt *s, int column)
+/* Returns a value as text, which NULL has none of. Without memory it is empty, and the rows
+ * fail. */
+static struct pd_bytes text_of(struct rows *r, int column)
+{
+	const bool is_null = sqlite3_column_type(r->statement, column) == SQLITE_NULL;
+	const unsigned char *text = sqlite3_column_text(r->statement, column);
+
+	r->failed |= !text && !is_null;
+	return (struct pd_bytes){ text, text ?
+				  (size_t)sqlite3_column_bytes(r->statement, column) : 0 };
+}
+
+/* Returns the digits of a blob, or NULL without memory. */
+static char *copy_hex(struct rows *r, int column)
 {
 	static const char digits[] = "0123456789abcdef";
-	const unsigned char *bytes;
-	size_t n;
-	char *hex;
+	const unsigned char *bytes = sqlite3_column_blob(r->statement, column);
+	const size_t n = bytes ? (size_t)sqlite3_column_bytes(r->statement, column) : 0;
+	char *hex = malloc(2 * n + 1);
 
-	if (sqlite3_column_type(s, column) != SQLITE_BLOB) {
-		const char *text = (const char *)sqlite3_column_text(s, column);
-
-		return copy_printable(text ? text : "", text ?
-				      (size_t)sqlite3_column_bytes(s, column) : 0);
-	}
-	bytes = sqlite3_column_blob(s, column);
-	n = (size_t)sqlite3_column_bytes(s, column);
-	hex = malloc(2 * n + 1);
+	r->failed |= !hex;
 	for (size_t i = 0; hex && i < n; i++) {
 		hex[2 * i] = digits[bytes[i] >> 4];
 		hex[2 * i + 1] = digits[bytes[i] & 15];
@@ -73,6 +81,24 @@ static char *copy_value(sqlite3_stmt *s, int column)
 	if (hex)
 		hex[2 * n] = '\0';
 	return hex;
+}
+
+/* Returns a value as text, a blob as hex, which the caller frees. */
+static struct pd_bytes text_or_hex(struct rows *r, int column, char **hex)
+{
+	*hex = NULL;
+	if (sqlite3_column_type(r->statement, column) != SQLITE_BLOB)
+		return text_of(r, column);
+	*hex = copy_hex(r, column);
+	return (struct pd_bytes){ (const uint8_t *)*hex, *hex ? strlen(*hex) : 0 };
+}
+
+static char *copy_value(struct rows *r, int column)
+{
+	char *hex;
+	const struct pd_bytes text = text_or_hex(r, column, &hex);
+
+	return hex ? hex : copy_printable((const char *)text.data, text.size);
 }
 
 static void put_cell(struct rows *r, int column, const char *text)
@@ -98,6 +124,7 @@ static void put_heading(struct rows *r)
 		char *name = copy_printable(sqlite3_column_name(r->statement, i),
 					    strlen(sqlite3_column_name(r->statement, i)));
 
+		r->failed |= !name;
 		if (name && r->widths[i] < width_of(name))
 			r->widths[i] = width_of(name);
 		put_cell(r, i, name ? name : "");
@@ -167,7 +194,7 @@ static void measure(struct rows *r, int column, const char *text)
 static int add_to_table(struct rows *r)
 {
 	for (int i = 0; i < r->columns; i++) {
-		char *text = copy_value(r->statement, i);
+		char *text = copy_value(r, i);
 
 		if (!text)
 			return -1;
@@ -226,17 +253,12 @@ static void put_csv_text(struct rows *r, const char *text, size_t n)
 static int add_csv(struct rows *r)
 {
 	for (int i = 0; i < r->columns; i++) {
-		char *hex = NULL;
-		const int type = sqlite3_column_type(r->statement, i);
+		char *hex;
+		const struct pd_bytes text = text_or_hex(r, i, &hex);
 
 		put_text(r, i ? "," : "");
-		if (type == SQLITE_BLOB)
-			hex = copy_value(r->statement, i);
-		if (hex)
-			put_csv_text(r, hex, strlen(hex));
-		else if (type != SQLITE_NULL)
-			put_csv_text(r, (const char *)sqlite3_column_text(r->statement, i),
-				     (size_t)sqlite3_column_bytes(r->statement, i));
+		if (text.data)
+			put_csv_text(r, (const char *)text.data, text.size);
 		free(hex);
 	}
 	put_text(r, "\n");
@@ -280,28 +302,27 @@ static void put_json_text(struct rows *r, const char *text, size_t n)
 
 static void put_json_value(struct rows *r, int column)
 {
+	const int value_type = sqlite3_column_type(r->statement, column);
 	char *hex;
+	const struct pd_bytes text = text_or_hex(r, column, &hex);
 
-	switch (sqlite3_column_type(r->statement, column)) {
+	switch (value_type) {
 	case SQLITE_NULL:
 		put_text(r, "null");
 		break;
 	case SQLITE_FLOAT:
-		put_text(r, isfinite(sqlite3_column_double(r->statement, column)) ?
-			 (const char *)sqlite3_column_text(r->statement, column) : "null");
+		if (isfinite(sqlite3_column_double(r->statement, column)))
+			put(r, text.data, text.size);
+		else
+			put_text(r, "null");
 		break;
 	case SQLITE_INTEGER:
-		put_text(r, (const char *)sqlite3_column_text(r->statement, column));
-		break;
-	case SQLITE_BLOB:
-		hex = copy_value(r->statement, column);
-		put_json_text(r, hex ? hex : "", hex ? strlen(hex) : 0);
-		free(hex);
+		put(r, text.data, text.size);
 		break;
 	default:
-		put_json_text(r, (const char *)sqlite3_column_text(r->statement, column),
-			      (size_t)sqlite3_column_bytes(r->statement, column));
+		put_json_text(r, (const char *)text.data, text.size);
 	}
+	free(hex);
 }
 
 static bool has_key(char *const *keys, int n, const char *key)

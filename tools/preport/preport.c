@@ -278,21 +278,34 @@ static size_t row_count(const struct run *run)
 	return height > 16 && !run->choices.s->graph ? height - 8u : ROWS;
 }
 
-/* States what is left out of the output for lack of memory. */
-static enum cli_exit check_whole(const struct run *run, enum cli_exit status)
+/* States what is left out for lack of memory. Returns whether anything is. */
+static bool report_left_out(const struct run *run)
 {
+	const struct choices *choices = &run->choices;
+	/* a table of one recording has a line for them */
+	const bool is_in_table = choices->format->format == PP_TOP && !choices->s->base;
 	struct pp_counts c = { .size = sizeof(c) };
 
 	pp_count(run->profile, &c);
-	if (status > CLI_ERRORS || !(c.small || c.lacks_times))
-		return status;
-	if (c.small && run->choices.format->format != PP_TOP)	/* a table has this line */
+	if (c.small && !is_in_table)
 		cli_error(&preport, "%s: %" PRIu64 " samples are in [small]: give more --memory",
 			  run->in.name, c.small);
 	if (c.lacks_times)
 		cli_error(&preport, "%s: the page has no times: they need more memory (--memory) "
 			  "or a temporary file (TMPDIR)", run->in.name);
-	return CLI_ERRORS;
+	if (c.lacks_memory && !c.small && !c.lacks_times)
+		cli_error(&preport, "%s: something may be missing for lack of memory: give more "
+			  "--memory", run->in.name);
+	return c.small || c.lacks_times || c.lacks_memory;
+}
+
+static enum cli_exit check_whole(const struct run *run, enum cli_exit status)
+{
+	bool is_whole = !report_left_out(run);
+
+	if (run->base)
+		is_whole &= !report_left_out(run->base);
+	return status > CLI_ERRORS || is_whole ? status : CLI_ERRORS;
 }
 
 static bool report_names_over_limit(const struct run *run)

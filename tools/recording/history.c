@@ -47,13 +47,12 @@ static struct pd_reader_options for_first_pass(const struct pd_reader_options *o
 	return quiet;
 }
 
-static struct pd_reader *open_again(const struct input *in, const struct pd_reader_options *o)
+static struct pd_reader *open_again(const struct input *in, const struct pd_reader_options *o,
+				    struct pd_error *e)
 {
-	struct pd_error e;
-
 	sigbus_watch();
-	return in->fd >= 0 ? pd_reader_open_fd(in->fd, o, &e) :
-			     pd_reader_open_path(in->path, o, &e);
+	return in->fd >= 0 ? pd_reader_open_fd(in->fd, o, e) :
+			     pd_reader_open_path(in->path, o, e);
 }
 
 static enum cli_exit seek_to(const struct cli_tool *tool, const struct input *in, off_t at)
@@ -62,6 +61,11 @@ static enum cli_exit seek_to(const struct cli_tool *tool, const struct input *in
 		return CLI_OK;
 	cli_error(tool, "%s: %s", in->name, strerror(errno));
 	return CLI_INPUT;
+}
+
+static bool is_short(const struct pd_error *e)
+{
+	return e->code == PD_E_LIMIT || e->code == PD_E_NOMEM;
 }
 
 static const struct pd_error too_large = {
@@ -74,12 +78,12 @@ static void learn_input(const struct input *in, const struct pd_reader_options *
 {
 	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_error e, sealed;
-	struct pd_reader *reader = open_again(in, o);
-	bool is_cut = false;
+	struct pd_reader *reader = open_again(in, o, &e);
+	bool is_cut;
 
-	if (reader)
-		is_cut = pd_history_learn_index(h, reader, index, &e) && e.code == PD_E_LIMIT;
-	is_cut |= pd_history_seal(h, reader, &sealed) && sealed.code == PD_E_LIMIT;
+	is_cut = (!reader || pd_history_learn_index(h, reader, index, &e)) && is_short(&e);
+	is_cut |= pd_history_seal(h, reader, &sealed) && is_short(&sealed);
+	is_cut |= pd_reader_lacks_memory(reader);
 	pd_reader_free(reader);
 	pd_history_count(h, &counts);
 	*cut = is_cut || counts.left_out ? too_large : (struct pd_error){ .code = PD_OK };
@@ -157,8 +161,8 @@ enum cli_exit history_stitch(const struct cli_tool *tool, const struct input *in
 	struct pd_error e;
 
 	by_time.order = PD_BY_TIME;
-	reader = open_again(in, &by_time);
-	if (reader && pd_history_stitch(h, reader, max_frames, &e))
+	reader = open_again(in, &by_time, &e);
+	if (reader ? pd_history_stitch(h, reader, max_frames, &e) : is_short(&e))
 		cli_error(tool, "%s: --stitch-lbr: %s", in->name,
 			  pd_error_text(&e, text, sizeof(text)));
 	pd_reader_free(reader);

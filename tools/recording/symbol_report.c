@@ -191,7 +191,10 @@ bool symbols_report_limit(const struct symbols *n, const struct cli_tool *tool, 
 		cli_error(tool, "%s: names or lines of %zu files do not fit into memory, as those "
 			  "of %s: give more --memory", input, found,
 			  pd_history_image(n->history, first)->path);
-	return found != 0;
+	else if (ps_session_lacks_memory(n->session))
+		cli_error(tool, "%s: names may be missing for lack of memory: give more --memory",
+			  input);
+	return found || ps_session_lacks_memory(n->session);
 }
 
 static void report_unverified(const struct symbols *n, const struct cli_tool *tool,

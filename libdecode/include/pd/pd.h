@@ -236,6 +236,10 @@ PD_API uint64_t pd_attr_sample_type(const struct pd_attr *a);
 PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
 			  const struct pd_visitor *v, void *ctx);
 
+/* Returns whether memory was refused so far: what it was for may be missing. The end of the records
+ * reports that as PD_E_LIMIT, unless another error did. */
+PD_API bool pd_reader_lacks_memory(const struct pd_reader *r);
+
 /* Sets *first and *last to the times of the first and last sample, in ns, as feature SAMPLE_TIME
  * states them. Returns false if it is missing; both are then 0. Loads a feature: see
  * pd_reader_feature(). */

@@ -291,6 +291,10 @@ enum ps_lack {
  * ps_free(). May be called by any number of threads. */
 PS_API const char *ps_session_lacks(struct ps_session *s, uint32_t image, enum ps_lack what);
 
+/* Returns whether memory was refused: names, lines or stacks may be missing. May be called by any
+ * number of threads. */
+PS_API bool ps_session_lacks_memory(const struct ps_session *s);
+
 /* Returns the session as a source of names for pd_sink_new_json(), pp_new() and pc_new(), without
  * totals(). Valid until ps_free(). */
 PS_API struct pd_namer ps_session_namer(struct ps_session *s);

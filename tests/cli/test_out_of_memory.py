@@ -1,0 +1,71 @@
+"""Each allocation of a tool in turn finds no memory. The tool ends with a message and a status that
+says so, or, where it can do without, with the same output."""
+import os
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, TOOLS
+from support.compiled import preloaded
+
+PERF = FIXTURES / "perf"
+CHAINS, STACKS = PERF / "02-callgraph-fp.data", PERF / "03-callgraph-dwarf.data"
+COMMANDS = {
+    "jsonl": ["pdecode", "-f", "jsonl", "-j", "1", PERF / "16-zstd.data"],
+    "threads": ["pdecode", "-j", "2", CHAINS],
+    "stats": ["pdecode", "-f", "stats", PERF / "12-tracepoints.data"],
+    "pipe": ["pdecode", "-f", "jsonl", "--resolve", "--sort", "time", PERF / "18-pipe.data"],
+    "symbols": ["pdecode", "-f", "jsonl", "-j", "1", "--symbols", "--lines", CHAINS],
+    "arrow": ["pdecode", "-f", "arrow", "--table", "files", "-j", "1", CHAINS],
+    "folded": ["preport", "-f", "folded", "-j", "1", "-i", STACKS],
+    "firefox": ["preport", "-f", "firefox", "-j", "1", "-i", CHAINS],
+    "callgrind": ["preport", "-f", "callgrind", "-j", "1", "-i", CHAINS],
+    "difference": ["preport", "-j", "1", "--base", CHAINS, STACKS],
+    "wall": ["preport", "-j", "1", "--wall", "-i", PERF / "05-switch-events.data"],
+    "rows": ["pquery", "-f", "csv", "select * from samples limit 3", CHAINS],
+    "heading": ["pquery", "select comm, count(*) from samples group by comm", CHAINS],
+    "repair": ["prepair", "-o", "-", CHAINS],
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return preloaded("refusing_malloc", tmp_path_factory.mktemp("preloaded"))
+
+
+def run(library, command, refused, **more):
+    return subprocess.run([TOOLS / command[0], *command[1:]], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                          env=dict(os.environ, LD_PRELOAD=str(library), REFUSED=str(refused),
+                                   **more))
+
+
+@pytest.fixture(params=COMMANDS.values(), ids=COMMANDS)
+def command(request):
+    return request.param
+
+
+def test_nothing_is_lost_without_a_word(library, command, tmp_path):
+    count = tmp_path / "count"
+    whole = run(library, command, 0, ALLOCATIONS=str(count))
+    allocations = int.from_bytes(count.read_bytes(), "little")
+    assert whole.returncode == 0 and allocations > 50
+    failed = 0
+    for refused in range(1, allocations + 1):
+        done = run(library, command, refused)
+        failed += done.returncode != 0
+        if done.returncode == 0:
+            assert done.stdout == whole.stdout, f"allocation {refused}"
+        else:
+            # a table has a line for what is left out
+            assert 1 <= done.returncode <= 5 and (done.stderr or b"[small]" in done.stdout), \
+                f"allocation {refused}: status {done.returncode}"
+    assert failed > allocations / 3
+
+
+def test_a_directory_for_tables_is_not_opened_without_memory(library, tmp_path):
+    """It took a path of NULL for its own."""
+    for refused in range(1, 30):
+        done = run(library, ["pdecode", "-f", "parquet", "-o", tmp_path / "tables", CHAINS],
+                   refused)
+        assert 0 <= done.returncode <= 4
