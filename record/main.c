@@ -325,7 +325,8 @@ int main(int argc, char **argv)
 		.trigger = ROTATE_TRIGGER_NONE,
 		.log = { &record_tool, o.quiet ? LOG_ERROR : o.verbose ? LOG_DETAIL : LOG_WARNING },
 	};
-	int status = print_information(&o, command, &r.log);
+	int status = all ? print_information(&o, command, &r.log) :
+			   log_error(&r.log, CLI_OUTPUT, "out of memory");
 
 	r.events.log = &r.log;
 	if (status < 0)

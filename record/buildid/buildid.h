@@ -40,6 +40,8 @@ struct buildid_summary {
 	uint64_t lost, lost_records;	/* sum of LOST records; their number */
 	size_t files;			/* with a build id */
 	bool cut;			/* the deadline passed: files are missing */
+	bool unread;			/* records were not, for lack of memory or of access:
+					 * build ids, times or counts are missing */
 	struct file_names silent;	/* the caller's to free, like the next */
 	struct file_names replaced;	/* their paths have other files now */
 };

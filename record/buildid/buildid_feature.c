@@ -144,6 +144,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h,
 		list[n] = (struct pd_value)PD_OBJECT(NULL, items[n].v, 7);
 		n++;
 	}
+	out->unread |= !reading.reader || !items || !list;
 	out->files = n;
 	value = (struct pd_value)PD_ARRAY(NULL, list, n);
 	if (n && w)
@@ -168,11 +169,11 @@ static int scan_and_write(struct pd_writer *w, struct pd_reader *reader,
 	struct hits *h = reader ? hits_new() : NULL;
 	int ret = 0;
 
-	*out = (struct buildid_summary){ 0 };
+	*out = (struct buildid_summary){ .unread = !h };
 	if (h) {
 		struct buildid_scan scan = { h, out, what->which, what->deadline->hurry, 0 };
 
-		buildid_scan(&scan, reader);
+		out->unread = buildid_scan(&scan, reader) || pd_reader_lacks_memory(reader);
 		ret = buildid_feature_of(w, h, what, out, e);
 	}
 	hits_free(h);

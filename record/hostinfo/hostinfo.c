@@ -155,5 +155,5 @@ int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct p
 	    write_auxtrace_index(w, &h, info, e) == 0 && write_recording_facts(w, &h, info, e) == 0)
 		ret = hostinfo_tracing(w, &h, info, e);
 	host_values_free(&h);
-	return ret;
+	return ret ? -1 : h.left_out;
 }

@@ -45,7 +45,8 @@ struct hostinfo {
 };
 
 /* Writes all features that this machine has data for, except BUILD_ID (buildid.h). Must be called
- * before pd_writer_finish(), in a pipe right after pd_writer_begin(). Returns 0, or -1 and *e. */
+ * before pd_writer_finish(), in a pipe right after pd_writer_begin(). Returns 0; 1: some are left
+ * out for lack of memory; -1 and *e. */
 int hostinfo_features(struct pd_writer *w, const struct hostinfo *info, struct pd_error *e);
 
 #endif

@@ -52,7 +52,7 @@ static void list_mappings(struct host_values *h, struct host_list *list)
 	}
 	if (dir)
 		closedir(dir);
-	if (list->n)
+	if (list->n && !h->failed)
 		qsort(list->items, list->n, sizeof(*list->items), by_type);
 }
 
@@ -136,11 +136,13 @@ static int write_capabilities(struct pd_writer *w, struct host_values *h,
 int hostinfo_pmus(struct pd_writer *w, struct host_values *h, struct pd_error *e)
 {
 	struct host_list list = { .h = h };
+	bool is_whole;
 
 	list_mappings(h, &list);
-	if (list.n == 0 || h->failed)
+	is_whole = !h->failed;
+	if (list.n == 0 && is_whole)
 		return 0;
 	if (host_feature(w, h, PD_FEATURE_PMU_MAPPINGS, host_array(&list, NULL), e) != 0)
 		return -1;
-	return write_capabilities(w, h, &list, e);
+	return is_whole ? write_capabilities(w, h, &list, e) : 0;
 }

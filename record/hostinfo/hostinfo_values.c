@@ -14,7 +14,7 @@ void *host_alloc(struct host_values *h, size_t size)
 	struct host_block *b = calloc(1, sizeof(*b) + size);
 
 	if (!b) {
-		h->failed = 1;
+		h->failed = true;
 		return NULL;
 	}
 	b->next = h->blocks;
@@ -81,5 +81,9 @@ struct pd_value host_text(struct host_values *h, const char *name, const char *t
 int host_feature(struct pd_writer *w, struct host_values *h, uint32_t id, struct pd_value value,
 		 struct pd_error *e)
 {
-	return h->failed ? 0 : pd_writer_feature(w, id, &value, e);
+	if (!h->failed)
+		return pd_writer_feature(w, id, &value, e);
+	h->failed = false;
+	h->left_out = true;
+	return 0;
 }

@@ -2,15 +2,17 @@
 #ifndef RECORD_HOSTINFO_VALUES_H
 #define RECORD_HOSTINFO_VALUES_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "pd/write.h"
 
 /* Must be zeroed before use. Without memory functions return NULL or empty values and set `failed`;
- * then host_feature() writes nothing. */
+ * then host_feature() writes nothing, and sets it back. */
 struct host_values {
 	struct host_block *blocks;
-	int failed;
+	bool failed;
+	bool left_out;		/* a feature was not written */
 };
 
 void *host_alloc(struct host_values *h, size_t size);	/* zeroed */

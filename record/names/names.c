@@ -69,7 +69,8 @@ static struct pd_reader *open_recorded(const struct recorded *r)
 	return lseek(r->fd, 0, SEEK_SET) == 0 ? pd_reader_open_fd(r->fd, o, &e) : NULL;
 }
 
-/* Calls `take` for the records of the recording. Returns false at the deadline. */
+/* Calls `take` for the records of the recording. Returns false at the deadline, or if it can't be
+ * read. */
 static bool read_records(struct names *n, uint32_t want,
 			 void (*take)(struct names *n, struct pd_reader *r,
 				      const struct pd_fields *item))
@@ -81,14 +82,15 @@ static bool read_records(struct names *n, uint32_t want,
 	};
 	struct pd_reader *r = open_recorded(&n->recorded);
 	struct pd_error e;
-	bool is_over = false;
+	bool is_over = !r;
 	int nr = 0;
 
-	while (r && !is_over && (nr = pd_reader_next_fields(r, &batch, &e)) > 0) {
+	while (!is_over && (nr = pd_reader_next_fields(r, &batch, &e)) > 0) {
 		for (int i = 0; i < nr; i++)
 			take(n, r, &items[i]);
 		is_over = deadline_is_over(&n->options->deadline);
 	}
+	is_over |= nr < 0 || pd_reader_lacks_memory(r);
 	pd_reader_free(r);
 	return !is_over;
 }
@@ -169,9 +171,8 @@ static void find_names(struct names *n)
 {
 	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN;
 
-	n->cut = !read_records(n, PD_HAS_TIME, learn_record);
-	if (!n->cut && make_session(n))
-		n->cut = !read_records(n, want, look_up_sample);
+	n->cut = !read_records(n, PD_HAS_TIME, learn_record) || !make_session(n) ||
+		 !read_records(n, want, look_up_sample) || ps_session_lacks_memory(n->session);
 }
 
 /* --- the process that looks up --- */
@@ -222,7 +223,8 @@ static enum cli_exit look_up_confined(void *arg)
 	if (!send_section(n, n->socket, n->cut ? PS_BUNDLE_CUT : PS_BUNDLE_FEWER_INLINED) ||
 	    n->cut || !n->session)
 		return CLI_OK;
-	is_whole = ps_collect_inlined(n->session, n->options->depth, is_over, n);
+	is_whole = ps_collect_inlined(n->session, n->options->depth, is_over, n) &&
+		   !ps_session_lacks_memory(n->session);
 	send_section(n, n->socket, is_whole ? PS_BUNDLE_WHOLE : PS_BUNDLE_FEWER_INLINED);
 	return CLI_OK;
 }
@@ -359,7 +361,7 @@ struct pd_bytes names_find(int fd, const struct names_options *o, enum names_res
 	struct pd_bytes section = { NULL, 0 };
 	struct pd_error ignored;
 
-	*result = NAMES_WHOLE;
+	*result = NAMES_CUT;
 	lack->text[0] = '\0';
 	if (!n)
 		return section;

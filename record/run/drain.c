@@ -94,7 +94,9 @@ static int drain_aux(struct recording *r, enum aux_kind kind)
 		if (aux_area_write(a, f->writer, &f->error) || finish_compression(f))
 			return -1;
 		f->unfinished += pd_writer_size(f->writer) - before;
-		add_auxtrace_offset(f, before);
+		if (add_auxtrace_offset(f, before))
+			log_at(&r->log, LOG_WARNING,
+			       "out of memory: the index of the trace data has an entry less");
 	}
 	return 0;
 }

@@ -75,6 +75,10 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 		log_at(&r->log, LOG_WARNING,
 		       "not all build ids are in the file: reading those of the files that were "
 		       "hit took too long");
+	if (found->unread)
+		log_at(&r->log, LOG_WARNING,
+		       "build ids, or the times of the first and last sample, are not in the file: "
+		       "it could not be read back, or there is too little memory");
 	file_names_log_silent(&found->silent, &r->log, "the build id of");
 	f->totals.samples = found->samples;
 	f->totals.lost_records = found->lost_records;
@@ -122,12 +126,13 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 {
 	if (result == NAMES_CUT)
 		log_at(s, LOG_WARNING,
-		       "not all names of functions are in %s: looking them up took too long",
+		       "not all names of functions are in %s: looking them up took too long, or "
+		       "too much memory",
 		       where);
 	if (result == NAMES_FEWER_INLINED)
 		log_at(s, LOG_WARNING,
 		       "not all inlined functions are in %s: reading debug information took too "
-		       "long",
+		       "long, or too much memory",
 		       where);
 	if (result == NAMES_SILENT)
 		log_at(s, LOG_WARNING,

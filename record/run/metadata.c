@@ -193,11 +193,21 @@ static void free_host_arrays(struct host_arrays *a)
 	free(a->tracepoints);
 }
 
+static int write_host(struct recording *r, const struct hostinfo *h)
+{
+	const int ret = hostinfo_features(r->file.writer, h, &r->file.error);
+
+	if (ret > 0)
+		log_at(&r->log, LOG_WARNING, "out of memory: not all facts about the machine and "
+		       "the command are in the file");
+	return ret < 0 ? -1 : 0;
+}
+
 int metadata_stream(struct recording *r)
 {
 	struct host_arrays arrays;
 	const struct hostinfo h = host_of(r, &arrays);
-	int err = hostinfo_features(r->file.writer, &h, &r->file.error);
+	int err = write_host(r, &h);
 	const char *feature;
 
 	for (size_t i = 0; (feature = pd_writer_feature_left_out(r->file.writer, i)); i++)
@@ -244,7 +254,7 @@ int metadata_file(struct recording *r)
 	h.last = found.last;
 	h.compress_ratio = compression_ratio(&r->file);
 	if (!err)
-		err = hostinfo_features(r->file.writer, &h, &r->file.error);
+		err = write_host(r, &h);
 	free_host_arrays(&arrays);
 	return err;
 }

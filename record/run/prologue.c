@@ -21,13 +21,19 @@ static int write_update(struct recording *r, uint64_t type, uint64_t id, struct 
 				(struct pd_bytes){ 0 }, &r->file.error);
 }
 
+static int no_memory(struct recording *r)
+{
+	r->file.error = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	return -1;
+}
+
 static int write_cpus_update(struct recording *r, const struct event *e, uint64_t id)
 {
 	uint64_t *cpus = malloc(e->cpus.n * sizeof(*cpus));
 	int err = 0;
 
 	if (!cpus)
-		return 0;
+		return no_memory(r);
 	for (size_t i = 0; i < e->cpus.n; i++)
 		cpus[i] = (uint64_t)e->cpus.items[i];
 	const struct pd_value map[] = {
@@ -58,7 +64,7 @@ static int write_updates(struct recording *r, const struct event *e, uint64_t id
 static int add_events(struct recording *r)
 {
 	uint64_t *ids = malloc((r->counters.n + 1) * sizeof(*ids));
-	int err = ids ? 0 : -1;
+	int err = ids ? 0 : no_memory(r);
 
 	for (size_t i = 0; i < r->events.n && !err; i++) {
 		size_t n = 0;
@@ -96,7 +102,7 @@ static int write_id_index(struct recording *r)
 	int err;
 
 	if (!ids)
-		return 0;
+		return no_memory(r);
 	for (size_t i = 0; i < r->counters.n; i++) {
 		const struct counter *c = &r->counters.items[i];
 		size_t ring = 0;

@@ -25,14 +25,20 @@ static int write_record(struct pd_writer *w, uint32_t type, const struct pd_valu
 	return pd_writer_record(w, type, 0, -1, v, n, (struct pd_bytes){ 0 }, e);
 }
 
+static int no_memory(struct pd_error *e)
+{
+	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+	return -1;
+}
+
 int synth_id_index(struct pd_writer *w, const struct synth_id *ids, size_t n, struct pd_error *e)
 {
 	size_t most = n < IDS_PER_RECORD ? n : IDS_PER_RECORD;
 	struct pd_value (*rows)[4] = malloc((most + 1) * sizeof(*rows));
 	struct pd_value *entries = malloc((most + 1) * sizeof(*entries));
-	int ret = 0;
+	int ret = rows && entries ? 0 : no_memory(e);
 
-	while (rows && entries && n && ret == 0) {
+	while (n && ret == 0) {
 		size_t now = n < most ? n : most;
 
 		for (size_t i = 0; i < now; i++) {
@@ -105,7 +111,9 @@ static int write_thread_map(struct pd_writer *w, const struct synth_options *o,
 	rows = malloc(n * sizeof(*rows));
 	entries = malloc(n * sizeof(*entries));
 	names = malloc(n * sizeof(*names));
-	if (rows && entries && names) {
+	if (!rows || !entries || !names) {
+		ret = no_memory(e);
+	} else {
 		for (size_t i = 0; i < n; i++) {
 			thread_name(o, &proc, threads[i], names[i]);
 			rows[i][0] = (struct pd_value)PD_NUMBER("pid", threads[i]);
@@ -139,7 +147,7 @@ static int write_cpu_map(struct pd_writer *w, const int *cpus, size_t n, struct 
 	range = range && n > (any ? 1 : 0) && cpus[n - 1] < CPU_LIMIT;
 	list = malloc(n * sizeof(*list));
 	if (!list)
-		return 0;
+		return no_memory(e);
 	for (size_t i = 0; i < n; i++)
 		list[i] = (uint16_t)cpus[i];
 	v[0] = (struct pd_value)PD_NUMBER("type", range ? CPUS_RANGE : CPUS_LIST);
