@@ -263,7 +263,7 @@ static void leave_out(struct merge *g, size_t i, uint32_t event)
 {
 	struct pp_profile *p = g->p;
 
-	p->places[i].is_left_out = true;
+	p->places[i].is_left_out = p->leaves_out = true;
 	p->events[event].weight -= p->tree.nodes[i].weight;
 	p->events[event].samples -= p->tree.nodes[i].samples;
 	p->counts.samples -= p->tree.nodes[i].samples;
@@ -298,7 +298,7 @@ static int merge_node(struct merge *g, size_t i)
 	if (is_left_out(g, &at)) {
 		p->events[at.event].idle_weight += node->weight;
 		p->events[at.event].idle_samples += node->samples;
-		p->places[i].is_left_out = true;
+		p->places[i].is_left_out = p->leaves_out = true;
 		return 0;
 	}
 	if (at.is_rootless && !is_nowhere(frame))

@@ -140,6 +140,7 @@ struct pp_profile {
 	enum pp_idle idle;		/* likewise */
 	struct pp_merged *merged;
 	size_t nr_merged;
+	bool leaves_out;		/* a place has samples that are left out */
 	uint32_t one_of;	/* samples are in `tracks` */
 	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
 	size_t nr_steps, steps_capacity;

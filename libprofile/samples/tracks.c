@@ -184,6 +184,7 @@ static void put_item(struct pp_track *t, const struct pp_item *item)
 		if (!is_same)
 			to = pp_write_varint(to, item->weight);
 		t->weight = item->weight;
+		t->weights += item->weight;
 		t->samples++;
 	}
 	t->nr_items++;
@@ -230,7 +231,7 @@ struct pp_track pp_track_empty(struct pp_tracks *tracks, struct pp_track *t)
 	t->blocks = (struct pp_block_list){ 0 };
 	t->bytes = NULL;
 	t->size = t->capacity = 0;
-	t->samples = t->nr_items = t->last = t->weight = 0;
+	t->samples = t->weights = t->nr_items = t->last = t->weight = 0;
 	t->is_unordered = false;
 	return before;
 }

@@ -39,7 +39,7 @@ struct pp_track {
 	uint64_t last;		/* of the last one that was added */
 	uint64_t weight;	/* of the last sample */
 	bool is_unordered;	/* an item was added after a later one */
-	uint64_t samples;
+	uint64_t samples, weights;	/* how many there are, and their sum */
 	/* the items, as numbers of 7 bits a byte: those in the file, then those in memory */
 	struct pp_block_list blocks;
 	uint64_t nr_items;
