@@ -285,20 +285,8 @@ static int write_header_attr(struct repair *p, const struct pd_attr *a, struct p
 	return flush_buf(p, e);
 }
 
-/* Returns whether events that no record has defined must be written before the record. EVENT_DESC,
- * which the session has read, may state their ids; a reader must know the events before it. */
-static bool needs_events(const struct repair *p, const struct pd_record *r)
-{
-	const struct pd_bytes bytes = r->frame.bytes;
-
-	if (r->frame.type != PD_RECORD_HEADER_FEATURE)
-		return r->frame.type != PD_RECORD_HEADER_ATTR;
-	return bytes.size >= PD_RECORD_HEADER_SIZE + 8 &&
-	       pd_load64(bytes.data + PD_RECORD_HEADER_SIZE, p->session->swap) ==
-		       PD_FEATURE_EVENT_DESC;
-}
-
-/* Writes the events of a pipe whose HEADER_ATTR could not be copied. */
+/* Writes the events of a pipe whose HEADER_ATTR could not be copied, after the features: EVENT_DESC
+ * may state their ids. */
 static int write_lost_attrs(struct repair *p, struct pd_error *e)
 {
 	const struct pd_session *s = p->session;
@@ -386,7 +374,8 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 
 	if (is_wrong_attr(p, r))
 		return 0;
-	if (needs_events(p, r) && write_lost_attrs(p, e))
+	if (r->frame.type != PD_RECORD_HEADER_ATTR && r->frame.type != PD_RECORD_HEADER_FEATURE &&
+	    write_lost_attrs(p, e))
 		return -1;
 	if (d && d->compressed) {	/* its records follow, decompressed */
 		p->expands = true;

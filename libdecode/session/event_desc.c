@@ -68,15 +68,14 @@ static void visit_text(void *ctx, const struct pd_field *f, struct pd_bytes text
 		((struct event_desc *)ctx)->name = text;
 }
 
-enum difference { SAME, ZEROED, MISSING, DIFFERENT };
+enum difference { SAME, ZEROED, DIFFERENT };
 
 static void report_difference(const struct event_desc *d, const char *field, enum difference what)
 {
 	if (d->s->report && what != SAME)
 		d->s->report(d->s->report_ctx, &(struct pd_error){
-			.code = what == DIFFERENT ? PD_E_MISMATCH : PD_E_RESTORED,
-			.severity = what == DIFFERENT ? PD_NOTE : PD_DAMAGED,
-			.text = what == MISSING ? "no record has it: this copy is used" : NULL,
+			.code = what == ZEROED ? PD_E_RESTORED : PD_E_MISMATCH,
+			.severity = what == ZEROED ? PD_DAMAGED : PD_NOTE,
 			.record = "EVENT_DESC", .field = field, .offset = d->offset });
 }
 
@@ -194,7 +193,8 @@ static bool lacks_events(const struct event_desc *d)
 	return d->s->is_pipe && d->s->nr_attrs < d->nr;
 }
 
-/* Adds the event, of which no record has the attribute. */
+/* Adds the event, of which no record so far has the attribute: perf 4.16 writes them after the
+ * features. */
 static struct pd_attr *add_event(struct event_desc *d)
 {
 	struct pd_attr *a = d->attr && d->attr_size >= PD_ATTR_SIZE_VER0 ?
@@ -203,9 +203,25 @@ static struct pd_attr *add_event(struct event_desc *d)
 
 	if (!a)
 		return NULL;
-	a->is_restored = a->has_no_record = true;
-	report_difference(d, "attr", MISSING);
+	a->has_no_record = true;
+	a->described_at = d->offset;
 	return a;
+}
+
+void pd_event_desc_report_missing(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		struct pd_attr *a = s->attrs[i];
+
+		if (!a->has_no_record || a->is_restored)
+			continue;
+		a->is_restored = true;
+		if (s->report)
+			s->report(s->report_ctx, &(struct pd_error){
+				.code = PD_E_RESTORED, .severity = PD_DAMAGED,
+				.record = "EVENT_DESC", .field = "attr", .offset = a->described_at,
+				.text = "no record has it: this copy is used" });
+	}
 }
 
 /* Returns the event that has the ids. Where events are missing, the others have other indexes, so

@@ -43,7 +43,8 @@ struct pd_attr {
 					 * were zeroed, or no sample fits them */
 	bool has_wrong_size;		/* of a HEADER_ATTR record that stated an impossible size;
 					 * in `bytes` it is corrected */
-	bool has_no_record;		/* of a pipe: only EVENT_DESC has defined it */
+	bool has_no_record;		/* of a pipe: only EVENT_DESC has defined it, */
+	uint64_t described_at;		/* at this offset */
 	bool has_known_layout;		/* all bits that select fields are known, so its plan covers
 					 * all bytes of a sample */
 	struct pd_plan *sample, *trailer, *read;

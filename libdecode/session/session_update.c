@@ -274,28 +274,42 @@ static int add_attr_of_wrong_size(struct pd_session *s, struct pd_bytes body)
 	return 0;
 }
 
-/* Returns whether EVENT_DESC came before the record and has added its event. */
-static bool is_added_already(const struct pd_session *s, struct pd_bytes body, size_t size)
+/* Returns the event of the record, which EVENT_DESC has added before, or NULL. */
+static struct pd_attr *find_added(const struct pd_session *s, struct pd_bytes body, size_t size)
 {
-	const struct pd_attr *a = body.size - size < sizeof(uint64_t) ? NULL :
+	struct pd_attr *a = body.size - size < sizeof(uint64_t) ? NULL :
 		pd_session_by_id(s, pd_load64(body.data + size, s->swap));
 
-	return a && a->has_no_record && a->bytes.size == size &&
-	       memcmp(a->bytes.data, body.data, size) == 0;
+	return a && a->has_no_record ? a : NULL;
+}
+
+/* Defines an event that EVENT_DESC has added, with its ids. Returns 0, or -1 without memory. */
+static int define_added(struct pd_session *s, struct pd_attr *a, struct pd_bytes own)
+{
+	const bool is_same = a->bytes.size == own.size &&
+			     memcmp(a->bytes.data, own.data, own.size) == 0;
+	const int failed = is_same ? 0 : pd_session_restore_attr(s, a, own);
+
+	a->has_no_record = a->is_restored = false;
+	return failed;
 }
 
 static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .numbers = attr_ids };
 	uint64_t size = body.size < PD_ATTR_SIZE_VER0 ? 0 : pd_attr_size_load(body.data, s->swap);
+	struct pd_attr *added;
+	struct pd_bytes own;
 
 	if (size == 0)
 		size = PD_ATTR_SIZE_VER0;
 	if (size > body.size || size < PD_ATTR_SIZE_VER0)
 		return add_attr_of_wrong_size(s, body);
-	if (is_added_already(s, body, (size_t)size))
-		return 0;
-	if (!pd_session_add_attr(s, (struct pd_bytes){ body.data, (size_t)size }))
+	own = (struct pd_bytes){ body.data, (size_t)size };
+	added = find_added(s, body, own.size);
+	if (added)
+		return define_added(s, added, own);
+	if (!pd_session_add_attr(s, own))
 		return -1;
 	visit_fields(s, plan, body, &v, s);
 	return 0;

@@ -9,7 +9,7 @@ from conftest import FIXTURES
 from encoding import document, pdecode, pencode, records_of, run
 
 PERF = FIXTURES / "perf"
-HEADER_ATTR = 64
+HEADER_ATTR, HEADER_FEATURE = 64, 80
 
 
 def attrs_of(pipe):
@@ -66,6 +66,32 @@ def test_samples_are_read(pipe, tmp_path):
         assert (sorted(attr["ids"] for attr in after["attrs"])
                 == sorted(attr["ids"] for attr in before["attrs"]))
         assert pencode(text) == damaged
+
+
+def with_attrs_after_features(pipe):
+    places = list(attrs_of(pipe))
+    begin, end = places[0][0], sum(places[-1])
+    at = end
+    while struct.unpack_from("<I", pipe, at)[0] == HEADER_FEATURE:
+        at += struct.unpack_from("<H", pipe, at + 6)[0]
+    assert at > end
+    return pipe[:begin] + pipe[end:at] + pipe[begin:end] + pipe[at:]
+
+
+@pytest.mark.sanitize
+def test_attributes_that_come_after_the_features(pipe, tmp_path):
+    """The order of perf 4.16."""
+    before, moved = document(pipe), with_attrs_after_features(pipe)
+    code, text = pdecode(moved)
+    after = json.loads(text)
+    assert code == 0 and not after["errors"]
+    assert samples_by_event(after) == samples_by_event(before)
+    assert after["attrs"] == before["attrs"]
+    assert pencode(text) == moved
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(moved)
+    assert run("prepair", "-o", copy, source).returncode == 0
+    assert copy.read_bytes() == moved
 
 
 def test_prepair_writes_the_event(pipe, tmp_path):
