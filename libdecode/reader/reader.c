@@ -4,7 +4,6 @@
 #include "base/argument.h"
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
-#include "session/event_desc.h"
 
 
 static bool is_of_memory(const struct pd_error *e)
@@ -152,7 +151,7 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 			report_packing(r, r->file_source ? r->file_source : r->source);
 			if (pd_reader_next_file(r))
 				continue;
-			pd_event_desc_report_missing(&r->session);
+			pd_session_report_missing(&r->session);
 			pd_reader_report_refused(r);
 			return 0;
 		case PD_NEXT_FAILED:

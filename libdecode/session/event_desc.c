@@ -208,7 +208,7 @@ static struct pd_attr *add_event(struct event_desc *d)
 	return a;
 }
 
-void pd_event_desc_report_missing(struct pd_session *s)
+void pd_session_report_missing(struct pd_session *s)
 {
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		struct pd_attr *a = s->attrs[i];

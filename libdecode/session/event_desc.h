@@ -12,8 +12,4 @@
 void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section,
 			  uint64_t offset);
 
-/* At the end of the records: reports events that still no record has defined, once, and sets
- * pd_attr.is_restored. */
-void pd_event_desc_report_missing(struct pd_session *s);
-
 #endif

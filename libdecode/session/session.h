@@ -112,6 +112,10 @@ struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id);
 /* Sets an event's name. An implied one leaves name_from as it is. */
 void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name,
 		       enum pd_name_from from);
+/* At the end of the records: reports events that still no record has defined, once, and sets
+ * pd_attr.is_restored. */
+void pd_session_report_missing(struct pd_session *s);
+
 /* Names the event, or all events, by what its attribute implies, unless the file names it. Names
  * improve as more of the file is known. */
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a);
