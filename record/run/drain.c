@@ -60,8 +60,10 @@ static int add_auxtrace_offset(struct datafile *f, uint64_t before)
 	if (pd_writer_size(f->writer) == before || f->mode == PD_MODE_PIPE)
 		return 0;
 	offsets = realloc(f->auxtraces, (f->nr_auxtraces + 1) * sizeof(*offsets));
-	if (!offsets)
+	if (!offsets) {
+		f->error = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
 		return -1;
+	}
 	f->auxtraces = offsets;
 	offsets[f->nr_auxtraces++] = before;
 	return 0;
@@ -95,8 +97,7 @@ static int drain_aux(struct recording *r, enum aux_kind kind)
 			return -1;
 		f->unfinished += pd_writer_size(f->writer) - before;
 		if (add_auxtrace_offset(f, before))
-			log_at(&r->log, LOG_WARNING,
-			       "out of memory: the index of the trace data has an entry less");
+			return -1;
 	}
 	return 0;
 }

@@ -68,6 +68,8 @@ static void call_symbols(const struct pd_history *h)
 	CHECK(!ps_session_lacks(NULL, 0, PS_LACK_SPLIT) &&
 	      !ps_session_lacks(s, UINT32_MAX, PS_LACK_SPLIT) &&
 	      !ps_session_lacks(s, 0, (enum ps_lack)99));
+	CHECK(!ps_session_lacks_memory(NULL) && !ps_session_lacks_memory(s) &&
+	      !pd_reader_lacks_memory(NULL));
 	CHECK(!ps_session_has_bundle(NULL) && !ps_bundle(NULL, PS_BUNDLE_WHOLE).size);
 	CHECK(!ps_bundle(s, PS_BUNDLE_WHOLE).size);
 	CHECK(!ps_collect_inlined(NULL, PS_LINES, NULL, NULL));
