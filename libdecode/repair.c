@@ -409,7 +409,7 @@ static int copy_records(struct repair *p, struct pd_error *e)
 	while ((got = pd_reader_next(p->reader, &r, e)) > 0)
 		if (copy_record(p, r, e))
 			return -1;
-	if (got < 0 && (e->code == PD_E_LIMIT || e->code == PD_E_NOMEM))
+	if (got < 0 && pd_code_is_of_memory(e->code))
 		return -1;
 	if (got < 0)	/* the rest is unreadable: keeps what came before */
 		pd_reader_report(p->reader, e);

@@ -15,7 +15,7 @@ static void report_error(struct pq_recording *r, const struct pd_error *e)
 {
 	if (e->severity > PD_NOTE)
 		r->errors++;
-	r->reported_limit |= e->code == PD_E_LIMIT || e->code == PD_E_NOMEM;
+	r->reported_limit |= pd_code_is_of_memory(e->code);
 	if (r->input.watch.on_error)
 		r->input.watch.on_error(r->input.watch.ctx, r->name, e);
 }

@@ -51,7 +51,7 @@ static int set_message(struct cursor *c, const struct pd_error *e)
 	char text[512];
 
 	sqlite3_free(c->base.pVtab->zErrMsg);
-	if (e->code == PD_E_NOMEM || e->code == PD_E_LIMIT) {
+	if (pd_code_is_of_memory(e->code)) {
 		c->base.pVtab->zErrMsg = NULL;
 		return SQLITE_NOMEM;
 	}

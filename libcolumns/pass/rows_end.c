@@ -216,7 +216,7 @@ static void set_feature(struct pc_columns *c, struct pc_batch *b, unsigned int c
 	const struct pd_item *root = pd_tree_read_feature(c->tree, c->reader, id, &e);
 	const struct pd_item *item = pd_item_get(root, name);
 
-	if (e.code == PD_E_LIMIT || e.code == PD_E_NOMEM)
+	if (pd_code_is_of_memory(e.code))
 		pc_note_refusal(c, -1);
 	if (!item)
 		return;

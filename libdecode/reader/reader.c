@@ -6,17 +6,12 @@
 #include "reader/reader_internal.h"
 
 
-static bool is_of_memory(const struct pd_error *e)
-{
-	return e->code == PD_E_LIMIT || e->code == PD_E_NOMEM;
-}
-
 void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, const char *file)
 {
 	struct pd_error with_file = *e;
 
 	with_file.file = file;
-	r->said_limit |= is_of_memory(e);
+	r->said_limit |= pd_code_is_of_memory(e->code);
 	if (r->options.on_error)
 		r->options.on_error(r->options.ctx, &with_file);
 	if (r->options.stop_at && e->severity >= r->options.stop_at && r->stopped.code == PD_OK)
@@ -348,7 +343,7 @@ int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_
 	*out = &r->record;
 	if (got < 0 && !pd_is_pause(e->code)) {		/* the end was not reached */
 		r->container.info.complete = false;
-		r->said_limit |= is_of_memory(e);
+		r->said_limit |= pd_code_is_of_memory(e->code);
 	}
 	return got;
 }

@@ -370,7 +370,7 @@ static void keep_command(struct pp_profile *p, struct pd_reader *r)
 	struct pd_error e = { .code = PD_OK };
 
 	words = pd_item_get(pd_tree_read_feature(tree, r, PD_FEATURE_CMDLINE, &e), "CMDLINE");
-	p->memory.refused |= !tree || e.code == PD_E_LIMIT || e.code == PD_E_NOMEM;
+	p->memory.refused |= !tree || pd_code_is_of_memory(e.code);
 	while (words && (word = pd_item_next(words, word)) && size < sizeof(text)) {
 		const size_t left = sizeof(text) - size;
 		const int n = snprintf(text + size, left, "%s%.*s", size ? " " : "",

@@ -63,11 +63,6 @@ static enum cli_exit seek_to(const struct cli_tool *tool, const struct input *in
 	return CLI_INPUT;
 }
 
-static bool is_short(const struct pd_error *e)
-{
-	return e->code == PD_E_LIMIT || e->code == PD_E_NOMEM;
-}
-
 static const struct pd_error too_large = {
 	.code = PD_E_LIMIT, .severity = PD_DAMAGED,
 	.text = "more tasks and maps than --memory allows, or deferred call chains of more than "
@@ -81,8 +76,9 @@ static void learn_input(const struct input *in, const struct pd_reader_options *
 	struct pd_reader *reader = open_again(in, o, &e);
 	bool is_cut;
 
-	is_cut = (!reader || pd_history_learn_index(h, reader, index, &e)) && is_short(&e);
-	is_cut |= pd_history_seal(h, reader, &sealed) && is_short(&sealed);
+	is_cut = (!reader || pd_history_learn_index(h, reader, index, &e)) &&
+		 pd_code_is_of_memory(e.code);
+	is_cut |= pd_history_seal(h, reader, &sealed) && pd_code_is_of_memory(sealed.code);
 	is_cut |= pd_reader_lacks_memory(reader);
 	pd_reader_free(reader);
 	pd_history_count(h, &counts);
@@ -162,7 +158,7 @@ enum cli_exit history_stitch(const struct cli_tool *tool, const struct input *in
 
 	by_time.order = PD_BY_TIME;
 	reader = open_again(in, &by_time, &e);
-	if (reader ? pd_history_stitch(h, reader, max_frames, &e) : is_short(&e))
+	if (reader ? pd_history_stitch(h, reader, max_frames, &e) : pd_code_is_of_memory(e.code))
 		cli_error(tool, "%s: --stitch-lbr: %s", in->name,
 			  pd_error_text(&e, text, sizeof(text)));
 	pd_reader_free(reader);

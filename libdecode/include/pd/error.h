@@ -2,6 +2,7 @@
 #ifndef PD_ERROR_H
 #define PD_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,6 +73,12 @@ struct pd_error {
 /* Returns the name of a code, "TRUNCATED"; "UNKNOWN" for other numbers, never NULL. Static. Safe in
  * any thread. */
 PD_API const char *pd_code_name(enum pd_code code);
+
+/* Returns whether memory, or a limit of it, is the reason. Safe in any thread. */
+static inline bool pd_code_is_of_memory(enum pd_code code)
+{
+	return code == PD_E_LIMIT || code == PD_E_NOMEM;
+}
 
 /* Writes the error as one line of English, without the input's name, to `buf`: NUL-terminated and
  * cut to `size` bytes. Returns buf. Safe in any thread. */
