@@ -349,4 +349,11 @@ bool pd_history_wants(uint32_t type);
  * pd_history_seal(). */
 int pd_history_replay(struct pd_history *h, struct pd_error *e);
 
+/* Returns whether entries of a chain are uint64_t in this machine's byte order, as nearly all are:
+ * they can be read without a call of pd_number_at(). */
+static inline bool pd_chain_is_plain(const struct pd_numbers *n)
+{
+	return n->width == sizeof(uint64_t) && !n->swapped;
+}
+
 #endif

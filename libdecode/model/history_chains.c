@@ -12,10 +12,8 @@ struct chain {
 
 static struct chain whole_chain(const struct pd_numbers *n)
 {
-	const bool is_plain = n->count && n->width == sizeof(uint64_t) && !n->swapped;
-
-	return (struct chain){ n, is_plain ? n->data + n->count * sizeof(uint64_t) : NULL,
-			       n->count };
+	return (struct chain){ n, n->count && pd_chain_is_plain(n) ?
+				  n->data + n->count * sizeof(uint64_t) : NULL, n->count };
 }
 
 static void drop_common(struct chain *c, size_t nr)

@@ -357,7 +357,7 @@ static uint64_t chain_entry(const struct pd_numbers *n, size_t i)
 {
 	uint64_t entry;
 
-	if (n->width != sizeof(entry) || n->swapped)
+	if (!pd_chain_is_plain(n))
 		return pd_number_at(n, i);
 	memcpy(&entry, n->data + i * sizeof(entry), sizeof(entry));
 	return entry;
