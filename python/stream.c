@@ -9,11 +9,19 @@
 static const char stream_name[] = "arrow_array_stream", schema_name[] = "arrow_schema";
 
 /* A stream that ends where reading can't continue: that is an error of the recording, and no
- * failure, unless it is strict. */
+ * failure, unless it is strict. Arrow does not ask that threads can share a stream, but no use of
+ * Python may crash it. A lock is no way to that: who waits for it may have the GIL, which a reader
+ * takes, too. */
 struct wrapped {
 	struct ArrowArrayStream inner;
 	bool is_strict;
+	atomic_uint state;
 };
+
+enum { IS_READ = 1, IS_RELEASED = 2 };
+
+/* The stream that last refused this thread; only compared. */
+static _Thread_local const struct wrapped *refused;
 
 static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
 {
@@ -22,32 +30,55 @@ static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out)
 	return w->inner.get_schema(&w->inner, out);
 }
 
-static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
+static void free_wrapped(struct wrapped *w)
 {
-	struct wrapped *w = s->private_data;
+	w->inner.release(&w->inner);
+	free(w);
+}
+
+static int read_next(struct wrapped *w, struct ArrowArray *out)
+{
 	const int error = w->inner.get_next(&w->inner, out);
 
 	if (error == EINTR)
 		pdpy_defer_interrupt();
-	if (error == EIO && !w->is_strict)
-		out->release = NULL;
 	return error == EIO && !w->is_strict ? 0 : error;
+}
+
+static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out)
+{
+	struct wrapped *w = s->private_data;
+	const bool is_busy = atomic_fetch_or(&w->state, IS_READ) & IS_READ;
+	int error;
+
+	out->release = NULL;
+	refused = is_busy ? w : NULL;
+	if (is_busy)
+		return EBUSY;
+	error = read_next(w, out);
+	if (atomic_fetch_and(&w->state, ~(unsigned int)IS_READ) & IS_RELEASED)
+		free_wrapped(w);
+	return error;
 }
 
 static const char *get_last_error(struct ArrowArrayStream *s)
 {
 	struct wrapped *w = s->private_data;
 
-	return w->inner.get_last_error(&w->inner);
+	if (w && w == refused)
+		return "another thread reads the stream";
+	return w ? w->inner.get_last_error(&w->inner) : NULL;
 }
 
+/* While another thread reads, that one frees the stream. */
 static void release(struct ArrowArrayStream *s)
 {
 	struct wrapped *w = s->private_data;
 
-	w->inner.release(&w->inner);
-	free(w);
 	s->release = NULL;
+	s->private_data = NULL;
+	if (!(atomic_fetch_or(&w->state, IS_RELEASED) & IS_READ))
+		free_wrapped(w);
 }
 
 /* Returns 0 or -1 after an exception. */

@@ -151,6 +151,74 @@ say([have == want, len(want["entries"]),
 """) == [[True, 300, True]]
 
 
+SHARED = """
+import errno, threading
+from arrow_c_reader import StreamError, next_batch, release
+def rows(stream):               # of the next batch; None: the end; or why there is none
+    try:
+        array = next_batch(stream)
+    except StreamError as e:
+        return [errno.errorcode[e.args[0]], e.args[1]]
+    n = array and array.length
+    if array:
+        release(array)
+    return n
+"""
+BUSY = ["EBUSY", "another thread reads the stream"]
+
+
+@pytest.mark.sanitize
+def test_threads_that_share_a_stream(python):  # noqa: F811
+    """Arrow does not ask that of a stream: one of them is told so, and none crashes."""
+    found = python(LARGE + SHARED + """
+data = large(sys.argv[1])
+def work(stream, seen):
+    while None not in seen:
+        seen.append(rows(stream))
+def share():
+    capsule, stream = stream_of(perfdata.open(data).table("samples"))
+    seen = []
+    threads = [threading.Thread(target=work, args=(stream, seen)) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    release(stream)
+    return [sum(n for n in seen if type(n) is int), [n for n in seen if type(n) is list]]
+want = len(rows_of(perfdata.open(data).table("samples"))["pid"])
+for _ in range(50):
+    have, refused = share()
+    if have != want or refused:
+        break
+say([have == want, refused and refused[0]])
+""", CHAINS)
+    assert found == [[True, BUSY]]
+
+
+@pytest.mark.sanitize
+def test_a_stream_is_released_while_a_thread_reads(python):  # noqa: F811
+    """The thread gets its batch."""
+    found = python(LARGE + SHARED + """
+data, seen = large(sys.argv[1]), []
+def work(stream):
+    while type(n := rows(stream)) is list:
+        pass
+    seen.append(n)
+def release_early():            # returns whether the thread read then
+    capsule, stream = stream_of(perfdata.open(data).table("samples"))
+    thread = threading.Thread(target=work, args=(stream,))
+    thread.start()
+    while type(n := rows(stream)) is int:
+        pass
+    if n is None:
+        thread.join()
+    release(stream)
+    thread.join()
+    return n is not None
+released = [release_early() for _ in range(20)]
+say([True in released, all(n > 100 for n, early in zip(seen, released) if early)])
+""", CHAINS)
+    assert found == [[True, True]]
+
+
 FORKED = """
 import threading, time
 # The answer of a child process, which is forked while a thread reads the recording.
