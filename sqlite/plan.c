@@ -290,6 +290,17 @@ static int read_text(sqlite3_value *value, char **out, bool *is_empty)
 	return *out ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Reads an argument of a function: `file` or `accept`. */
+static int read_argument(sqlite3_value *value, char **out, struct pq_plan *p)
+{
+	const int ret = read_text(value, out, &p->is_empty);
+
+	if (sqlite3_value_type(value) != SQLITE_NULL && ret == SQLITE_OK)
+		p->has_strange_argument |=
+			!*out || strlen(*out) != (size_t)sqlite3_value_bytes(value);
+	return ret;
+}
+
 static void set_range(struct pd_range *range, bool *has, int64_t value)
 {
 	if (value < 0)
@@ -328,7 +339,7 @@ static int read_constraint(const struct pq_module *m, struct pq_plan *p, char op
 	int64_t number;
 
 	if (!c)
-		return read_text(value, column ? &p->accept : &p->file, &p->is_empty);
+		return read_argument(value, column ? &p->accept : &p->file, p);
 	if (is_named(c, "comm") && is_filtered(m, c))
 		return read_text(value, &p->comm, &p->is_empty);
 	if (is_named(c, "event_name") && is_filtered(m, c))

@@ -19,6 +19,7 @@ struct pq_plan {
 	uint64_t columns;		/* of the table that is read */
 	bool is_empty;			/* no row can match */
 	char *file, *accept;		/* NULL: not given */
+	bool has_strange_argument;	/* one of the two is no text, or has a zero byte */
 	bool has_key;
 	size_t key_column;
 	int64_t key;			/* as SQLite has it, with the base of a recording */

@@ -345,15 +345,19 @@ static bool shows_damage(const struct pq_module *m)
 static int open_file(struct cursor *c)
 {
 	struct pq_database *d = c->module->database;
+	const char *table = c->module->table->name;
 	char **message = &c->base.pVtab->zErrMsg;
 	struct pq_recording *r;
 
 	sqlite3_free(*message);
 	*message = NULL;
-	if (!c->plan.file) {
-		*message = sqlite3_mprintf("perf_%s('FILE'): which file?", c->module->table->name);
+	if (c->plan.has_strange_argument)
+		*message = sqlite3_mprintf("perf_%s('FILE', 'damaged'): both are texts without "
+					   "zero bytes", table);
+	else if (!c->plan.file)
+		*message = sqlite3_mprintf("perf_%s('FILE'): which file?", table);
+	if (*message)
 		return SQLITE_ERROR;
-	}
 	r = d->open(d, c->plan.file, message);
 	if (!r)
 		return SQLITE_ERROR;
@@ -361,7 +365,7 @@ static int open_file(struct cursor *c)
 	    !(c->plan.accept && strcmp(c->plan.accept, "damaged") == 0)) {
 		*message = sqlite3_mprintf("%s: %llu damaged parts, see perf_errors('FILE'); "
 					   "perf_%s('FILE', 'damaged') reads the rest", r->name,
-					   (unsigned long long)r->errors, c->module->table->name);
+					   (unsigned long long)r->errors, table);
 		return SQLITE_ERROR;
 	}
 	for (c->next = 0; d->recordings[c->next] != r; c->next++)

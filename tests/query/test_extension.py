@@ -74,6 +74,11 @@ def test_a_changed_file_is_read_again(tmp_path):
     ("select * from perf_samples(null)", "perf_samples('FILE'): which file?"),
     ("select * from perf_samples('missing.data')", "missing.data: "),
     ("select * from perf_samples('/dev/null')", "is no file"),
+    (f"select * from perf_samples('{CHAINS}' || char(0))", "texts without zero bytes"),
+    (f"select * from perf_samples('{CHAINS}' || char(0) || 'x')", "texts without zero bytes"),
+    (f"select * from perf_samples('{CHAINS}', 'damaged' || char(0))", "texts without zero bytes"),
+    (f"select * from perf_samples('{CHAINS}', 1)", "both are texts"),
+    (f"select * from perf_samples(cast('{CHAINS}' as blob))", "both are texts"),
     (f"delete from perf_samples where file = '{CHAINS}'", "may not be modified"),
 ])
 def test_errors(sql, message):
