@@ -253,56 +253,10 @@ static void put_other_events(struct pp_out *out)
 	}
 }
 
-/* Files in memory have such a path, too. */
-static bool is_gone(struct pd_bytes path)
-{
-	const size_t m = sizeof(PD_DELETED) - 1;
-
-	return path.size > m && memcmp(path.data + path.size - m, PD_DELETED, m) == 0;
-}
-
-/* Returns what gives names to functions of an image, of which *f is one; NULL: nothing does. */
+/* Returns what gives names to functions of the image of *f, or "". */
 static const char *help_of(const struct pp_profile *p, const struct pp_named *f)
 {
-	char hex[PP_BUILD_ID_TEXT];
-
-	switch ((enum pd_why)f->why) {
-	case PD_WHY_NO_SYMBOL:
-		return f->kind == PP_KIND_JIT ?
-			"what its compiler wrote lacks that code; a jitdump (node --perf-prof) "
-			"also has code that was replaced" :
-			"its symbol tables have none there; its debug symbols may have more";
-	case PD_WHY_NO_SYMBOLS:
-		return "it is stripped; install its debug symbols (Debian: find-dbgsym-packages "
-		       "names the package)";
-	case PD_WHY_NO_FILE:
-		if (is_gone(pp_strings_at(&p->strings, f->image)))
-			return "only its processes had the file; precord that ends before them, as "
-			       "with --duration, records the names";
-		return "the file is not here; --sysroot DIR has the other machine's";
-	case PD_WHY_MISMATCH:
-		return *pp_build_id_of(p, f, hex) ?
-			"the file here is another build; --debug-dir DIR has the recorded one" :
-			"nothing shows that the file here is the recorded one; --unverified "
-			"always uses it";
-	case PD_WHY_JIT_NO_MAP:
-		return "its compiler wrote no map; node --perf-basic-prof, java "
-		       "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit";
-	case PD_WHY_KPTR_RESTRICT:
-		return "kernel addresses are hidden; record as root, or after sysctl "
-		       "kernel.kptr_restrict=0";
-	case PD_WHY_NO_KERNEL:
-		return "the kernel's symbols are not here; --kallsyms FILE has them";
-	case PD_WHY_FOREIGN_NAMESPACE:
-		return "the file is in a container; --sysroot /proc/PID/root has it";
-	case PD_WHY_NO_MAP:
-	case PD_WHY_NO_PID:
-		return "the addresses are in no recorded map; record from the start of the program";
-	case PD_WHY_MAPS_LOST:
-		return "the records of its maps are lost; record with a larger buffer, -m 4M";
-	default:
-		return NULL;
-	}
+	return p->options.help(f->why, pd_history_image(p->options.history, f->image_index));
 }
 
 struct unnamed {
@@ -322,7 +276,7 @@ static struct unnamed find_unnamed(struct pp_out *out, const struct pp_counted_e
 	for (uint32_t i = e->merged; i != PP_NONE; i = pp_next_below(p, e->merged, i)) {
 		const struct pp_named *f = &p->functions[p->merged[i].function];
 
-		if (f->kind > PP_KIND_UNKNOWN || f->why == PD_WHY_FOUND || !help_of(p, f))
+		if (f->kind > PP_KIND_UNKNOWN || f->why == PD_WHY_FOUND || !*help_of(p, f))
 			continue;
 		sums[f->image] += pp_weight_in(p, i);
 		if (sums[f->image] > most.weight)
@@ -357,7 +311,7 @@ void pp_put_summary(struct pp_out *out)
 	put_losses(out, e);
 	put_stack_doubts(out, e);
 	put_sampling_doubts(out, e);
-	if (out->p->options.namer)
+	if (out->p->options.namer && out->p->options.help)
 		put_unnamed(out, e);
 	put_other_events(out);
 }

@@ -362,7 +362,7 @@ def test_the_summary_does_not_call_a_file_of_unknown_build_another_one(program, 
     path.write_bytes(recorded(program, None))
     out = preport(path, symbols=()).decode()
     assert (f"no names for 100.0 %, in {program[0]}: nothing shows that the file here is the "
-            "recorded one; --unverified always uses it\n") in out
+            "recorded one; precord --buildid-mmap records which it is, ") in out
     assert "no names for" not in preport("--unverified=always", path, symbols=()).decode()
 
 

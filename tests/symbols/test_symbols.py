@@ -480,7 +480,7 @@ def test_jit(symbols):
         assert reason(symbols, records, began=time.time() + 100) == "JIT_NO_MAP"
         symbols.write([anonymous, hit(0x10080, pid=pid)], began=time.time() - 100)
         said = symbols.run(["--symbols", "-o", "/dev/null", symbols.path]).stderr
-        assert b"in //anon, NO_SYMBOL; what its compiler wrote lacks that code: " in said
+        assert b"in //anon, NO_SYMBOL; what its compiler wrote lacks that code; " in said
     finally:
         os.unlink(path)
 

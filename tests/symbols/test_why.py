@@ -6,6 +6,7 @@ import zlib
 
 import pytest
 
+from conftest import TIMEOUT, TOOLS
 from perfdata import records as r
 from perfdata.sample import sample, sample_id
 from test_symbols import (BASE, EVENT, IN_KERNEL, KERNEL, SECOND, code_of, hit, mapped, reason)
@@ -50,14 +51,18 @@ def test_words_of_the_recording(word, records, symbols):
 
 
 @pytest.mark.parametrize("path, help", [
-    ("/nowhere/app", "; give a copy with --sysroot"),
-    ("/nowhere/app (deleted)", "; only its processes had the file: precord that ends before"),
-    ("/memfd:x (deleted)", "; only its processes had the file: precord that ends before"),
-    (" (deleted)", "; give a copy with --sysroot")])
+    ("/nowhere/app", "; the file is not here; give a copy with --sysroot"),
+    ("/nowhere/app (deleted)", "; only its processes had the file; precord that ends before"),
+    ("/memfd:x (deleted)", "; only its processes had the file; precord that ends before"),
+    ("[uprobes]", "; it is memory that the kernel maps, in no file"),
+    ("[vdso32]", "; it is memory that the kernel maps, in no file")])
 def test_help_where_the_file_is_gone(path, help, symbols):
+    """pdecode and the table of preport say the same."""
     symbols.write([anonymous(path), hit(0x10010)])
     done = symbols.run(["--symbols", "-o", "/dev/null", symbols.path])
     assert f"1 frames without a name in {path}, NO_FILE{help}" in done.stderr.decode()
+    table = subprocess.run([TOOLS / "preport", symbols.path], capture_output=True, timeout=TIMEOUT)
+    assert f"no names for 100.0 %, in {path}: {help[2:]}" in table.stdout.decode()
 
 
 def test_a_chain_that_leads_to_data(symbols):

@@ -14,6 +14,7 @@
 #include "pd/profile.h"
 #include "recording/cpu_filter.h"
 #include "recording/history.h"
+#include "recording/symbol_help.h"
 #include "preport/preport_choices.h"
 #include "preport/preport_fits.h"
 #include "preport/preport_limits.h"
@@ -179,7 +180,8 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		.memory_limit = s->memory, .groups = c->groups, .keep = choices_keep(c),
 		.state = choices_state(c),
 		.pmus = s->merge_events ? PP_PMUS_MERGED : PP_PMUS_APART,
-		.wants_event = wants_event, .on_progress = on_progress, .ctx = run);
+		.wants_event = wants_event, .on_progress = on_progress, .ctx = run,
+		.help = symbol_help);
 	struct pd_error e;
 	int ret;
 

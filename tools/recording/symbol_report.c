@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recording/symbol_help.h"
 #include "recording/symbols.h"
 
 static void add_worst(struct symbol_totals *t, struct symbol_worst w)
@@ -16,12 +17,6 @@ static void add_worst(struct symbol_totals *t, struct symbol_worst w)
 	}
 }
 
-static bool may_be_jit(const struct pd_image *image)
-{
-	return image->kind == PD_IMAGE_ANONYMOUS || image->kind == PD_IMAGE_HEAP ||
-	       image->kind == PD_IMAGE_STACK;
-}
-
 void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 {
 	struct symbols *n = symbols;
@@ -34,9 +29,7 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 		const struct pd_image *image = pd_history_image(n->history, i);
 
 		if (image && f->frames > f->named)
-			add_worst(t, (struct symbol_worst){ image->path, f->frames - f->named,
-							    f->why, image->build_id.size != 0,
-							    may_be_jit(image) });
+			add_worst(t, (struct symbol_worst){ image, f->frames - f->named, f->why });
 	}
 	for (size_t i = 0; i < totals->nr_ends; i++) {
 		t->stacks += totals->ends[i].samples;
@@ -47,69 +40,17 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 	}
 }
 
-/* Such a path is of a file in memory, too. */
-static bool is_gone(const char *path)
-{
-	const size_t n = strlen(path), m = sizeof(PD_DELETED) - 1;
-
-	return n > m && strcmp(path + n - m, PD_DELETED) == 0;
-}
-
-/* Instructions under probes are executed in a copy. */
-static bool is_of_kernel(const char *path)
-{
-	return strcmp(path, PD_VDSO_32) == 0 || strcmp(path, "[uprobes]") == 0;
-}
-
-/* Returns what helps, or "". */
-static const char *help_of(unsigned int why, const struct symbol_worst *image)
-{
-	static const char *const help[SYMBOL_REASONS] = {
-		[PD_WHY_NO_MAP] = "; chains by frame pointers get lost in code without them: "
-			"record with precord --call-graph dwarf",
-		[PD_WHY_MAPS_LOST] = "; record with larger buffers: precord -m 4M",
-		[PD_WHY_KPTR_RESTRICT] = "; record as root, or with sysctl kernel.kptr_restrict=0",
-		[PD_WHY_LIMIT] = "; allow more with --memory",
-		[PD_WHY_NO_FILE] = "; give a copy with --sysroot or --debug-dir, or let "
-			"'precord --symbols=names' record the names",
-		[PD_WHY_MISMATCH] = "; the file here is another build: give a copy of the recorded "
-			"one with --debug-dir",
-		[PD_WHY_NO_SYMBOLS] = "; it is stripped: install its debug package, or give its "
-			"debug file with --debug-dir",
-		[PD_WHY_NO_SYMBOL] = "; its symbol tables have none there: a debug package, or a "
-			"debug file given with --debug-dir, may have more",
-		[PD_WHY_JIT_NO_MAP] = "; let the program write /tmp/perf-PID.map: node "
-			"--perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions "
-			"-XX:+DumpPerfMapAtExit",
-		[PD_WHY_NO_KERNEL] = "; give the recorded kernel's --vmlinux, or a copy of its "
-			"/proc/kallsyms with --kallsyms",
-		[PD_WHY_FOREIGN_NAMESPACE] = "; give its file system with --sysroot",
-	};
-
-	if (why == PD_WHY_NO_FILE && image && is_of_kernel(image->path))
-		return "; it is memory that the kernel maps, in no file";
-	if (why == PD_WHY_NO_FILE && image && is_gone(image->path))
-		return "; only its processes had the file: precord that ends before them, as with "
-		       "--duration, records the names";
-	if (why == PD_WHY_NO_MAP && image)
-		return "; it has data, no code: the chain got lost there";
-	if (why == PD_WHY_NO_SYMBOL && image && image->is_jit)
-		return "; what its compiler wrote lacks that code: /tmp/perf-PID.map must be "
-		       "written from the start on, and a jitdump (node --perf-prof) also has code "
-		       "that was replaced";
-	if (why == PD_WHY_MISMATCH && !(image && image->has_build_id))
-		return "; nothing tells which build was recorded: record build ids with precord "
-		       "--buildid-mmap, or use this one with --unverified=always";
-	return why < SYMBOL_REASONS && help[why] ? help[why] : "";
-}
-
 static void report_images(const struct symbol_totals *t, const struct cli_tool *tool,
 			  const char *input)
 {
-	for (size_t i = 0; i < SYMBOL_WORST && t->worst[i].unnamed; i++)
-		cli_error(tool, "%s: %llu frames without a name in %s, %s%s", input,
-			  (unsigned long long)t->worst[i].unnamed, t->worst[i].path,
-			  pd_why_name(t->worst[i].why), help_of(t->worst[i].why, &t->worst[i]));
+	for (size_t i = 0; i < SYMBOL_WORST && t->worst[i].unnamed; i++) {
+		const struct symbol_worst *w = &t->worst[i];
+		const char *help = symbol_help(w->why, w->image);
+
+		cli_error(tool, "%s: %llu frames without a name in %s, %s%s%s", input,
+			  (unsigned long long)w->unnamed, w->image->path, pd_why_name(w->why),
+			  *help ? "; " : "", help);
+	}
 }
 
 /* Images are reported with what helps. */
@@ -117,6 +58,10 @@ static bool has_image(unsigned int why)
 {
 	return why >= PD_WHY_NO_FILE;
 }
+
+/* Copied stacks do not follow frame pointers. */
+static const char lost_chains[] = "chains by frame pointers get lost in code without them: record "
+				  "with precord --call-graph dwarf";
 
 static bool report_frames(const struct symbol_totals *t, const struct cli_tool *tool,
 			  const char *input)
@@ -132,13 +77,14 @@ static bool report_frames(const struct symbol_totals *t, const struct cli_tool *
 	}
 	if (!unnamed)
 		return false;
-	/* with copied stacks, chains do not follow frame pointers */
-	if (!has_image(most) && !(most == PD_WHY_NO_MAP && t->stacks))
-		help = help_of(most, NULL);
-	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s%s", input,
-		  (unsigned long long)unnamed,
+	if (most == PD_WHY_NO_MAP)
+		help = t->stacks ? "" : lost_chains;
+	else if (!has_image(most))
+		help = symbol_help(most, NULL);
+	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s%s%s",
+		  input, (unsigned long long)unnamed,
 		  (unsigned long long)(unnamed + t->by_why[PD_WHY_FOUND]),
-		  (unsigned long long)t->by_why[most], pd_why_name(most), help);
+		  (unsigned long long)t->by_why[most], pd_why_name(most), *help ? "; " : "", help);
 	report_images(t, tool, input);
 	return true;
 }

@@ -91,10 +91,9 @@ enum { SYMBOL_WORST = 3 };
 struct symbol_totals {
 	uint64_t by_why[SYMBOL_REASONS];	/* frames, by enum pd_why */
 	struct symbol_worst {
-		const char *path;
+		const struct pd_image *image;
 		uint64_t unnamed;		/* frames */
 		unsigned int why;
-		bool has_build_id, is_jit;
 	} worst[SYMBOL_WORST];			/* images, the worst first */
 	uint64_t stacks, cut, foreign;		/* copied ones, those that are cut, and of machines
 						 * whose stacks are not unwound */

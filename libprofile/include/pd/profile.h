@@ -94,6 +94,10 @@ struct pp_options {
 	/* Called with the place in the file of what was read last, now and then. NULL: not. */
 	void (*on_progress)(void *ctx, uint64_t offset);
 	enum pp_pmus pmus;
+	/* Returns what gives names to functions of an image, or of none if it is NULL, that have no
+	 * name for a reason of enum pd_why: a part of a sentence, "" if nothing does. NULL: the
+	 * table does not say what helps. */
+	const char *(*help)(unsigned int why, const struct pd_image *image);
 };
 #define PP_OPTIONS(...) PD_OPTIONS_OF(pp_options, __VA_ARGS__)
 
