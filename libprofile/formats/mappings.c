@@ -67,9 +67,9 @@ static const struct pp_named *code_of(const struct pp_profile *p, uint32_t frame
 uint32_t pp_location_of(struct pp_mappings *m, uint32_t frame)
 {
 	const struct pp_profile *p = m->p;
-	const struct pp_named *named = code_of(p, frame);
+	const struct pp_named *named = m->locations[frame] ? NULL : code_of(p, frame);
 
-	if (!named || m->locations[frame])
+	if (!named)
 		return m->locations[frame];
 	m->locations[frame] = ++m->nr_locations;
 	m->of_frame[frame] = find_mapping(m, &p->frames.items[frame], named);

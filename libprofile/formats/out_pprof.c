@@ -39,6 +39,8 @@ struct encoding {
 	struct pp_profile *p;	/* whose samples are written: that of `out`, then its base */
 	struct pp_proto proto;
 	struct pp_message file, inner, packed, line;
+	struct pp_message labels;	/* of the task of the last sample */
+	uint32_t task;			/* its innermost node, PP_NONE: none */
 	struct pp_strings strings;	/* of the file */
 	struct pp_mappings mappings;
 	size_t mappings_before;		/* of the other profile */
@@ -162,16 +164,22 @@ static void put_function(struct encoding *c, size_t i)
 
 /* --- samples --- */
 
-static void put_label(struct encoding *c, const char *key, uint32_t text, uint64_t number)
+static void add_label(struct encoding *c, struct pp_message *to, const char *key, uint32_t text,
+		      uint64_t number)
 {
 	pp_proto_number(&c->proto, &c->line, LABEL_KEY, string_of_text(c, key));
 	pp_proto_number(&c->proto, &c->line, LABEL_TEXT, text);
 	pp_proto_number(&c->proto, &c->line, LABEL_NUMBER, number);
-	pp_proto_part(&c->proto, &c->inner, SAMPLE_LABEL, &c->line);
+	pp_proto_part(&c->proto, to, SAMPLE_LABEL, &c->line);
+}
+
+static void put_label(struct encoding *c, const char *key, uint32_t text, uint64_t number)
+{
+	add_label(c, &c->inner, key, text, number);
 }
 
 /* The frames above the stacks are labels. */
-static void put_group(struct encoding *c, uint32_t frame, enum pp_group group)
+static void add_group(struct encoding *c, uint32_t frame, enum pp_group group)
 {
 	static const struct {
 		enum pp_group group;
@@ -188,23 +196,30 @@ static void put_group(struct encoding *c, uint32_t frame, enum pp_group group)
 	while (labels[i].group != group)
 		i++;
 	if (pp_group_number(group, &text, &number))
-		put_label(c, labels[i].key, NO_STRING, number);
+		add_label(c, &c->labels, labels[i].key, NO_STRING, number);
 	else if (text.size)
-		put_label(c, labels[i].key, string_of(c, text), 0);
+		add_label(c, &c->labels, labels[i].key, string_of(c, text), 0);
 }
 
-/* From the innermost. */
-static void put_groups(struct encoding *c, uint32_t stack)
+static bool is_of_task(const struct pp_profile *p, uint32_t node)
+{
+	return p->frames.items[p->tree.nodes[node].frame].kind == PP_KIND_THREAD;
+}
+
+/* Makes the labels of a task, from the innermost. */
+static void set_task(struct encoding *c, uint32_t task)
 {
 	const struct pp_profile *p = c->p;
 	const struct pp_node *nodes = p->tree.nodes;
 	size_t n = 0;
 
-	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent)
-		n += p->frames.items[nodes[at].frame].kind == PP_KIND_THREAD;
-	for (uint32_t at = stack; at != PP_NONE; at = nodes[at].parent)
-		if (p->frames.items[nodes[at].frame].kind == PP_KIND_THREAD)
-			put_group(c, nodes[at].frame,
+	c->task = task;
+	c->labels.size = 0;
+	for (uint32_t at = task; at != PP_NONE; at = nodes[at].parent)
+		n += is_of_task(p, at);
+	for (uint32_t at = task; at != PP_NONE; at = nodes[at].parent)
+		if (is_of_task(p, at))
+			add_group(c, nodes[at].frame,
 				  (enum pp_group)pp_group_at(p->options.groups, --n));
 }
 
@@ -303,6 +318,7 @@ static void put_sample(struct encoding *c, uint32_t stack, uint64_t samples, uin
 	const struct pp_profile *p = c->p;
 	const struct pp_node *nodes = p->tree.nodes;
 	const uint32_t column = c->columns[p->places[stack].event];
+	uint32_t task = PP_NONE;
 
 	if (column == PP_NONE || p->places[stack].is_left_out)
 		return;
@@ -311,12 +327,16 @@ static void put_sample(struct encoding *c, uint32_t stack, uint64_t samples, uin
 
 		if (id)
 			pp_proto_varint(&c->proto, &c->packed, id);
+		else if (task == PP_NONE && is_of_task(p, at))
+			task = at;
 	}
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_LOCATION, &c->packed);
 	put_values(c, column, samples, weight);
 	if (is_base(c))
 		put_label(c, "pprof::base", string_of_text(c, "true"), 0);
-	put_groups(c, stack);
+	if (task != c->task)
+		set_task(c, task);
+	pp_proto_bytes(&c->proto, &c->inner, c->labels.bytes, c->labels.size);
 	if (c->out->o.labels & PP_LABEL_MODE)
 		put_mode(c, stack);
 	if (time != PD_NO_TIME)
@@ -461,6 +481,7 @@ static void encode_parts(struct encoding *c, struct pp_profile *p)
 	int failed = pp_mappings_start(&c->mappings, p);
 
 	c->p = p;
+	set_task(c, PP_NONE);
 	c->functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c->functions));
 	c->columns = pp_memory_zeroed(m, p->nr_events, sizeof(*c->columns));
 	if (!c->functions || !c->columns)
@@ -506,6 +527,7 @@ int pp_write_pprof(struct pp_out *out)
 	pp_proto_free(&c.proto, &c.inner);
 	pp_proto_free(&c.proto, &c.packed);
 	pp_proto_free(&c.proto, &c.line);
+	pp_proto_free(&c.proto, &c.labels);
 	pp_strings_free(&c.strings, m);
 	return c.proto.failed;
 }

@@ -298,7 +298,8 @@ static int merge_node(struct merge *g, size_t i)
 	if (is_left_out(g, &at)) {
 		p->events[at.event].idle_weight += node->weight;
 		p->events[at.event].idle_samples += node->samples;
-		p->places[i].is_left_out = p->leaves_out = true;
+		p->places[i].is_left_out = true;
+		*(at.is_idle ? &p->leaves_idle : &p->leaves_out) = true;
 		return 0;
 	}
 	if (at.is_rootless && !is_nowhere(frame))

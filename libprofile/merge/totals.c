@@ -4,20 +4,18 @@
 #include <stdlib.h>
 
 struct rank {
-	uint32_t parent, node;
 	uint64_t total;
+	uint32_t node;
 };
 
-/* By parent; the lightest child last in order, so that it is linked first. */
+/* The heaviest first. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
 	if (x->total != y->total)
-		return x->total < y->total ? -1 : 1;
-	return x->node > y->node ? -1 : x->node < y->node;
+		return x->total > y->total ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
 }
 
 static void sum_up(struct pp_merged *nodes, const struct pp_tree *t)
@@ -39,22 +37,38 @@ static void sum_up(struct pp_merged *nodes, const struct pp_tree *t)
 	}
 }
 
+/* Puts the children of a node in order. Most nodes have one child. */
+static void sort_children(struct pp_merged *nodes, struct pp_merged *parent, struct rank *ranks)
+{
+	uint32_t *to = &parent->first_child;
+	size_t n = 0;
+
+	if (*to == PP_NONE || nodes[*to].next == PP_NONE)
+		return;
+	for (uint32_t i = *to; i != PP_NONE; i = nodes[i].next)
+		ranks[n++] = (struct rank){ nodes[i].total_weight, i };
+	qsort(ranks, n, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < n; i++) {
+		*to = ranks[i].node;
+		to = &nodes[ranks[i].node].next;
+	}
+	*to = PP_NONE;
+}
+
 /* Links the children that have samples, heaviest first. */
 static void link_children(struct pp_merged *nodes, size_t nr, struct rank *ranks)
 {
-	size_t n = 0;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t *first;
 
-	for (size_t i = 0; i < nr; i++)
-		if (nodes[i].parent != PP_NONE && nodes[i].total_samples)
-			ranks[n++] = (struct rank){ nodes[i].parent, (uint32_t)i,
-						    nodes[i].total_weight };
-	qsort(ranks, n, sizeof(*ranks), compare_ranks);
-	for (size_t i = 0; i < n; i++) {
-		struct pp_merged *parent = &nodes[ranks[i].parent];
-
-		nodes[ranks[i].node].next = parent->first_child;
-		parent->first_child = ranks[i].node;
+		if (nodes[i].parent == PP_NONE || !nodes[i].total_samples)
+			continue;
+		first = &nodes[nodes[i].parent].first_child;
+		nodes[i].next = *first;
+		*first = (uint32_t)i;
 	}
+	for (size_t i = 0; i < nr; i++)
+		sort_children(nodes, &nodes[i], ranks);
 }
 
 struct pp_merged *pp_link(const struct pp_tree *t, struct pp_memory *m)

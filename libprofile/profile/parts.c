@@ -37,7 +37,13 @@ static struct pp_part *part_of(struct pp_parts *parts, size_t *last, uint32_t tr
 	return &parts->items[parts->nr - 1];
 }
 
-/* All samples of a track are of the only event. */
+/* Returns whether all samples of a track are counted, for one event. */
+static bool is_simple(const struct pp_profile *p, uint32_t track)
+{
+	return p->nr_events == 1 && !p->leaves_out &&
+	       (!p->leaves_idle || p->tracks.items[track].pid);
+}
+
 static int take_track(struct pp_parts *parts, size_t *last, uint32_t track)
 {
 	const struct pp_track *t = &parts->p->tracks.items[track];
@@ -141,12 +147,11 @@ static void place_parts(struct pp_parts *parts, size_t *last)
 int pp_parts_make(struct pp_parts *parts, struct pp_profile *p)
 {
 	size_t *last = pp_memory_zeroed(&p->memory, p->nr_events, sizeof(*last));
-	const bool is_simple = p->nr_events == 1 && !p->leaves_out;
 	int ret = last ? 0 : -1;
 
 	parts->p = p;
 	for (uint32_t i = 0; i < p->tracks.nr && !ret; i++)
-		ret = is_simple ? take_track(parts, last, i) : count_track(parts, last, i);
+		ret = is_simple(p, i) ? take_track(parts, last, i) : count_track(parts, last, i);
 	if (!ret)
 		place_parts(parts, last);
 	pp_memory_free(&p->memory, last, p->nr_events, sizeof(*last));

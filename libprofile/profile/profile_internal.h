@@ -140,7 +140,8 @@ struct pp_profile {
 	enum pp_idle idle;		/* likewise */
 	struct pp_merged *merged;
 	size_t nr_merged;
-	bool leaves_out;		/* a place has samples that are left out */
+	/* A place has samples that are left out: any, and some of pid 0. */
+	bool leaves_out, leaves_idle;
 	uint32_t one_of;	/* samples are in `tracks` */
 	struct pp_step *steps;	/* of frame i, outermost first: first_step[i] up to that of i + 1 */
 	size_t nr_steps, steps_capacity;
