@@ -323,6 +323,13 @@ static void put_sample(struct encoding *c, uint32_t node)
 
 /* --- profiles --- */
 
+static const char *time_of(const struct encoding *c, const struct pp_weigher *w)
+{
+	if (!w->is_off_cpu)
+		return "cpu";
+	return c->p->options.state == PP_WALL ? "wall" : "off_cpu";
+}
+
 static void put_type(struct encoding *c, struct pp_message *to, unsigned int field,
 		     const struct pp_weigher *w)
 {
@@ -330,7 +337,7 @@ static void put_type(struct encoding *c, struct pp_message *to, unsigned int fie
 	const bool is_time = w->is_time && !is_count;
 
 	put_inner(c, TYPE_NAME, string_of_text(c, is_count ? "samples" : is_time ?
-					       w->is_off_cpu ? "off_cpu" : "cpu" : w->name));
+					       time_of(c, w) : w->name));
 	put_inner(c, TYPE_UNIT, string_of_text(c, is_time ? "nanoseconds" : "count"));
 	pp_proto_part(&c->proto, to, field, &c->inner);
 }

@@ -54,7 +54,7 @@ struct encoding {
 		bool is_clock;
 	} *order;			/* of the columns, in the order of the file */
 	size_t nr_columns;
-	size_t clock;			/* the first event of them that is a clock */
+	size_t clock;			/* the first event that is a time, best on the CPU */
 	bool *are_repeated;		/* names of these events */
 };
 
@@ -261,6 +261,22 @@ static int compare_columns(const void *a, const void *b)
 	return names ? names : one->event < two->event ? -1 : one->event > two->event;
 }
 
+static size_t find_clock(const struct pp_profile *p)
+{
+	size_t found = SIZE_MAX;
+
+	for (size_t i = 0; i < p->nr_events; i++) {
+		const struct pp_weigher *w = &p->events[i].weigher;
+
+		if (!pp_is_column(p, i) || !w->is_time)
+			continue;
+		if (!w->is_off_cpu)
+			return i;
+		found = found == SIZE_MAX ? i : found;
+	}
+	return found;
+}
+
 /* Numbers the events of the newer recording. Returns 0, or -1 without memory. */
 static int make_columns(struct encoding *c)
 {
@@ -271,13 +287,11 @@ static int make_columns(struct encoding *c)
 	c->are_repeated = pp_find_repeated_names(p);
 	if (!c->order || !c->newer_columns || !c->are_repeated)
 		return -1;
-	c->clock = SIZE_MAX;
+	c->clock = find_clock(p);
 	for (size_t i = 0; i < p->nr_events; i++) {
 		c->newer_columns[i] = PP_NONE;
 		if (!pp_is_column(p, i))
 			continue;
-		if (c->clock == SIZE_MAX && p->events[i].weigher.is_time)
-			c->clock = i;
 		c->order[c->nr_columns++] = (struct column){ p->events[i].weigher.name, i,
 							     c->clock == i };
 	}
@@ -388,11 +402,11 @@ static void name_event(const struct encoding *c, size_t event, const char *suffi
 		snprintf(text, size, "%s%s", name, suffix);
 }
 
-/* Writes the name of an event's column to `text`. The first clock is what others call a CPU
- * profile. */
+/* Writes the name of an event's column to `text`. The first clock of the CPU is what others call a
+ * CPU profile. */
 static const char *name_column(const struct encoding *c, size_t event, char *text, size_t size)
 {
-	if (event == c->clock)
+	if (event == c->clock && !c->out->p->events[event].weigher.is_off_cpu)
 		return "cpu";
 	name_event(c, event, c->nr_columns > 1 ? "_event" : "", text, size);
 	return text;

@@ -14,7 +14,8 @@ from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample
 from perfdata.tracing import Format, common, tracing_data
-from profiles import Firefox, folded, preport, speedscope, text
+from profiles import Firefox, Pprof, folded, preport, speedscope, text
+from test_otlp import Otlp
 
 pytestmark = pytest.mark.sanitize
 OUT, PREEMPT = 1 << 13, 1 << 14
@@ -126,6 +127,22 @@ def test_a_cut_recording_is_not_to_be_recorded_in_another_way(tmp_path):
         (tmp_path / "x").write_bytes(data)
         said = preport("--off-cpu", tmp_path / "x", status=1).decode()
         assert f" the last sample before them: {advice}\n" in said
+
+
+def test_time_off_the_cpu_is_not_called_cpu(write):
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    path = write(it)
+    pprof = Pprof(preport("-f", "pprof", "--off-cpu", path))
+    sums = {name: pprof.total(i) for i, (name, _) in enumerate(pprof.types)}
+    assert (sums["cpu"], sums["off-CPU_event"]) == (90, 40)
+    assert pprof.default_type == "off-CPU_event"
+    assert Pprof(preport("-f", "pprof", "--wall", path)).types[1][0] == "wall-clock"
+    for state, name in (("--off-cpu", "off_cpu"), ("--wall", "wall")):
+        assert (name, "nanoseconds") in [type for type, _ in Otlp(
+            preport("-f", "otlp", state, path)).profiles]
 
 
 def test_waits_have_a_color_and_a_category(write):

@@ -203,7 +203,8 @@ class Pprof:
         self.files = [self._text(row, 5) for row in top.get(3, [])]
         self.build_ids = {self._text(row, 6) for row in top.get(3, [])}
         self.samples = [self._sample(row) for row in top.get(2, [])]
-        assert self._text(top, 14) in [name for name, _ in self.types]
+        self.default_type = self._text(top, 14)
+        assert self.default_type in [name for name, _ in self.types]
         self.period = top.get(12, [0])[0]
         self.period_type = self._text(top[11][0], 1)
         assert self.period_type == next((name for name, unit in self.types[1::2]
