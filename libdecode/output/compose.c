@@ -360,9 +360,8 @@ bool pd_feature_loses_raw(struct pd_session *s, const struct pd_values *v, uint3
 	if (!n || !v->member(features, d->field->name))
 		return false;
 	same = !append_hex(v, n, raw, &bytes, &ignored) &&
-		!pd_pack(plan, features, &how, &packed, &ignored) &&
-	       bytes.size == packed.size &&
-		       (!bytes.size || memcmp(bytes.data, packed.data, bytes.size) == 0);
+	       !pd_pack(plan, features, &how, &packed, &ignored) && bytes.size == packed.size &&
+	       (!bytes.size || memcmp(bytes.data, packed.data, bytes.size) == 0);
 	pd_buf_free(&bytes);
 	pd_buf_free(&packed);
 	return !same;

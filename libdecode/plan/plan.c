@@ -144,9 +144,8 @@ static bool are_alternatives(const struct pd_op *a, const struct pd_op *b)
 	const struct pd_when *w = &a->field->when, *x = &b->field->when;
 
 	return a->on != PD_ALWAYS && a->on == b->on && a->unless != b->unless && !a->left &&
-		!b->left &&
-	       w->value == x->value && w->sibling && x->sibling &&
-		       strcmp(w->sibling, x->sibling) == 0 && a->size == b->size;
+	       !b->left && w->value == x->value && w->sibling && x->sibling &&
+	       strcmp(w->sibling, x->sibling) == 0 && a->size == b->size;
 }
 
 /* Sets constant offsets, and the size of the list if all are constant. */

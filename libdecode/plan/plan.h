@@ -129,8 +129,7 @@ const struct pd_op *pd_plan_find(const struct pd_plan *plan, const char *name);
 static inline bool pd_op_is_fixed(const struct pd_op *op)
 {
 	return op->kind == PD_UINT && op->on == PD_ALWAYS && !op->left &&
-		op->offset != PD_VARIABLE &&
-	       !op->field->msb_first;
+	       op->offset != PD_VARIABLE && !op->field->msb_first;
 }
 
 #endif

@@ -69,8 +69,7 @@ static inline bool pd_take_counted(struct pd_cursor *c, const struct pd_op *op)
 	size_t size;
 
 	return pd_take_number(c, (unsigned int)op->count_value, &n) &&
-		!__builtin_mul_overflow(n, op->width, &size) &&
-	       pd_take(c, size);
+	       !__builtin_mul_overflow(n, op->width, &size) && pd_take(c, size);
 }
 
 /* Takes a size, bytes of that size, and the optional pad. */

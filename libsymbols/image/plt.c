@@ -254,8 +254,8 @@ void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *
 	const struct ps_section *got;
 
 	if ((e->header.e_machine != EM_X86_64 && e->header.e_machine != EM_386 &&
-	     e->header.e_machine != EM_AARCH64) || e->header.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    !has_plt(e))
+	     e->header.e_machine != EM_AARCH64) ||
+	    e->header.e_ident[EI_DATA] != ELFDATA2LSB || !has_plt(e))
 		return;
 	got = ps_elf_section_named(e, ".got.plt");
 	got = got ? got : ps_elf_section_named(e, ".got");

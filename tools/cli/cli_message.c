@@ -16,8 +16,8 @@ enum { LINE_SIZE = 1024, HEAD_MOST = 600, TAIL_MOST = 300 };
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
-		code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
 }
 
 struct cli_character cli_first_character(const char *text, size_t size)

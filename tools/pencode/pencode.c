@@ -1,5 +1,4 @@
 /* pencode.c - encode the JSON of pdecode as perf.data. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -15,7 +14,9 @@
 #include "pd/repair.h"
 #include "pd/write.h"
 #include "pencode/pencode_json.h"
+#include "pencode/pencode_report.h"
 #include "pencode/pencode_split.h"
+#include "pencode/pencode_text.h"
 #include "sandbox/sandbox.h"
 #include "files/source.h"
 
@@ -84,8 +85,7 @@ static const struct cli_tool tool = {
 static bool is_encoded_key(const char *key)
 {
 	return strcmp(key, "file") == 0 || strcmp(key, "attrs") == 0 ||
-		strcmp(key, "features") == 0 ||
-	       strcmp(key, "records") == 0;
+	       strcmp(key, "features") == 0 || strcmp(key, "records") == 0;
 }
 
 static bool states_format(const char *key)
@@ -98,7 +98,7 @@ static bool member_is(struct json_object *o, const char *key, const char *text)
 	struct json_object *member;
 
 	return json_object_object_get_ex(o, key, &member) &&
-		json_object_is_type(member, json_type_string) &&
+	       json_object_is_type(member, json_type_string) &&
 	       strcmp(json_object_get_string(member), text) == 0;
 }
 
@@ -206,8 +206,9 @@ static void format_location(const char *input, const struct split_part *part, co
 		snprintf(index, sizeof(index), "[%llu]", (unsigned long long)part->index);
 	if (of_file && !elsewhere)
 		path += path[4] ? 5 : 4;	/* key already names `file` */
-	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line, *key ||
-		 *path ? ": " : "", key, index, *key && *path && *path != '[' ? "." : "", path);
+	snprintf(buf, size, "%s:%llu%s%s%s%s%s", input, (unsigned long long)part->line,
+		 *key || *path ? ": " : "", key, index, *key && *path && *path != '[' ? "." : "",
+		 path);
 }
 
 /* Sets *text to the reason and returns the exit status for it. */
@@ -337,88 +338,6 @@ static enum cli_exit encode_object(struct job *j, const struct split_part *part,
 	return status;
 }
 
-/* json-c up to 0.16 clamps a number beyond 64 bits to the range; 0.18 refuses it without a
- * reason. */
-static bool exceeds_64_bits(const struct split_part *part)
-{
-	bool in_string = false;
-
-	for (size_t i = 0; i < part->size; i++) {
-		const char *at = part->text + i, *limit = "18446744073709551615";
-		const char before = i ? at[-1] : '\0';
-		size_t n = 0, most;
-
-		if (*at == '"')
-			in_string = !in_string;
-		else if (in_string && *at == '\\')
-			i++;
-		if (in_string || *at < '1' || *at > '9')
-			continue;
-		while (i + n < part->size && at[n] >= '0' && at[n] <= '9')
-			n++;
-		i += n - 1;
-		if (before == '.' || (i + 1 < part->size && strchr(".eE", at[n])))
-			continue;
-		if (before == '-')
-			limit = "9223372036854775808";
-		most = strlen(limit);
-		if (n > most || (n == most && memcmp(at, limit, n) > 0))
-			return true;
-	}
-	return false;
-}
-
-static bool is_surrogate(const char *at, const char *end, const char *digits)
-{
-	return end - at >= 6 && strncasecmp(at, "\\ud", 3) == 0 && strchr(digits, at[3]) &&
-		isxdigit((unsigned char)at[4]) &&
-	       isxdigit((unsigned char)at[5]);
-}
-
-static unsigned int parse_escape(const char *at)
-{
-	const char digits[] = { at[2], at[3], at[4], at[5], '\0' };
-
-	return (unsigned int)strtoul(digits, NULL, 16);
-}
-
-/* Replaces surrogate pairs ("\ud83d\ude00") by the UTF-8 characters: json-c 0.15 to 0.18 decodes
- * U+1D800 and the like, and unpaired surrogates, to U+FFFD. Returns false for an unpaired
- * surrogate. */
-static bool join_surrogates(struct split_part *part)
-{
-	char *at = part->text, *to = NULL, *end = at + part->size, *next;
-
-	while ((next = memchr(at, '\\', (size_t)(end - at)))) {
-		if (to)
-			to = (char *)memmove(to, at, (size_t)(next - at)) + (next - at);
-		at = next;
-		if (is_surrogate(at, end, "89abAB") && is_surrogate(at + 6, end, "cdefCDEF")) {
-			const unsigned int high = parse_escape(at) & 0x3ff;
-			const unsigned int c =
-				0x10000 + (high << 10) + (parse_escape(at + 6) & 0x3ff);
-
-			to = to ? to : at;
-			*to++ = (char)(0xf0 | c >> 18);
-			*to++ = (char)(0x80 | (c >> 12 & 0x3f));
-			*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-			*to++ = (char)(0x80 | (c & 0x3f));
-			at += 12;
-			continue;
-		}
-		if (is_surrogate(at, end, "89abcdefABCDEF"))
-			return false;
-		for (int i = 0; i < 2 && at < end; i++, at++)
-			if (to)
-				*to++ = *at;
-	}
-	if (to) {
-		to = (char *)memmove(to, at, (size_t)(end - at)) + (end - at);
-		part->size = (size_t)(to - part->text);
-	}
-	return true;
-}
-
 static enum cli_exit parse_part(struct job *j, struct json_tokener *tokener,
 				struct split_part *part)
 {
@@ -431,13 +350,13 @@ static enum cli_exit parse_part(struct job *j, struct json_tokener *tokener,
 		wrong = "expected an array";
 	else if (part->text[0] != '{')
 		wrong = "expected an object";
-	else if (!join_surrogates(part))
+	else if (!part_join_surrogates(part))
 		wrong = "an unpaired surrogate is not a character";
 	else if (part->size > INT32_MAX)
 		wrong = "more than 2 GiB";
 	else if (part->cost > j->memory - j->kept)
 		wrong = "needs more memory than --memory allows";
-	else if (part->has_long_number && exceeds_64_bits(part))
+	else if (part->has_long_number && part_exceeds_64_bits(part))
 		wrong = "a number exceeds 64 bits (jq 1.6 and others round numbers above 2^53)";
 	else if (!(o = json_parse(tokener, part->text, part->size)))
 		wrong = json_parse_error(tokener);
@@ -488,66 +407,6 @@ struct work {
 	const char *input;
 };
 
-/* Reports a feature that a pipe can't have. */
-static void report_feature_left_out(const char *input, const char *feature)
-{
-	const bool is_own = strcmp(feature, pd_feature_name(PD_FEATURE_PD_SYMBOLS)) == 0;
-
-	cli_error(&tool, "%s: feature %s left out: %s (a file can hold it)", input, feature,
-		  is_own ? "perf refuses a pipe with it" :
-			   "it exceeds the 64 KiB of a pipe's record");
-}
-
-/* Reports members whose values are not in the output, because others say otherwise. */
-static bool report_ignored(const char *input, const struct pd_encoder *enc)
-{
-	uint64_t n;
-	const char *path = pd_encoder_ignored(enc, &n);
-	const size_t size = path ? strlen(path) : 0;
-	char others[64] = "";
-
-	if (!path)
-		return false;
-	if (n > 1)
-		snprintf(others, sizeof(others), " and %llu other member%s",
-			 (unsigned long long)n - 1, n == 2 ? "" : "s");
-	cli_error(&tool, "%s: %s%s ignored: %s", input, path, others,
-		  size > 5 && strcmp(path + size - 5, ".name") == 0 ?
-		  "names of events are in EVENT_DESC, of a pipe also in EVENT_UPDATE records; "
-		  "change them there, too" :
-		  "the records of a pipe count, and differ; change them, too, or omit attrs and "
-		  "features");
-	return true;
-}
-
-/* Reports the parts that the output can't represent. */
-static enum cli_exit report_left_out(const char *input, const struct pd_encoder *enc)
-{
-	const uint64_t records = pd_encoder_left_out(enc), gaps = pd_encoder_gaps_left_out(enc);
-	const char *feature;
-	size_t n, raw;
-
-	for (n = 0; (feature = pd_encoder_feature_left_out(enc, n)); n++)
-		report_feature_left_out(input, feature);
-	for (raw = 0; (feature = pd_encoder_feature_lost_raw(enc, raw)); raw++)
-		cli_error(&tool,
-			  "%s: %s_raw left out: the byte order of bytes that no field describes "
-			  "can't be changed",
-			  input, feature);
-	if (gaps)
-		cli_error(&tool,
-			  "%s: gaps left out: %llu byte%s between sections, which have other "
-			  "offsets in the output", input,
-			  (unsigned long long)gaps, gaps == 1 ? "" : "s");
-	if (records)
-		cli_error(&tool,
-			  "%s: %llu record%s left out: the compressed records hold only a part of "
-			  "%s "
-			  "(pdecode --blobs full keeps it)", input, (unsigned long long)records,
-			  records == 1 ? "" : "s", records == 1 ? "it" : "each");
-	return report_ignored(input, enc) || records || n || raw || gaps ? CLI_ERRORS : CLI_OK;
-}
-
 /* Returns whether to keep the output, which may lack something. */
 static bool is_output_valid(enum cli_exit status)
 {
@@ -565,9 +424,10 @@ static enum cli_exit encode_input(void *ctx)
 		.open_file = atomic_output_open_other, .ctx = w->out,
 	};
 	struct pd_error e = { .text = "no memory" };
-	struct job j = { .enc = pd_encoder_new(&json_values, w->out->main.fd, &o, &e),
-		.result = w->out,
-			 .settings = w->s, .input = w->input, .memory = memory };
+	struct job j = {
+		.enc = pd_encoder_new(&json_values, w->out->main.fd, &o, &e), .result = w->out,
+		.settings = w->s, .input = w->input, .memory = memory,
+	};
 	struct split *in = split_open(w->fd, memory);
 	enum cli_exit status = CLI_INPUT;
 	bool failed = !j.enc || !in;
@@ -579,11 +439,11 @@ static enum cli_exit encode_input(void *ctx)
 	}
 	if (failed) {
 		status = error_reason(w->out, &e, &text);
-		cli_error(&tool, "%s: %s%s%s", w->input, e.field ? e.field : "", e.field ? ": " :
-			  "", text);
+		cli_error(&tool, "%s: %s%s%s", w->input, e.field ? e.field : "",
+			  e.field ? ": " : "", text);
 	}
 	if (status == CLI_OK)
-		status = report_left_out(w->input, j.enc);
+		status = report_left_out(&tool, w->input, j.enc);
 	split_close(in);
 	pd_encoder_free(j.enc);
 	return status;

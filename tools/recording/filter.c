@@ -195,8 +195,7 @@ static bool parse_span(const char *text, struct pd_range *out)
 	if (!from[0] && !comma[1])
 		return false;
 	return (!from[0] || parse_time(from, &out->from)) &&
-		(!comma[1] || parse_time(comma + 1, &out->to)) &&
-	       out->from <= out->to;
+	       (!comma[1] || parse_time(comma + 1, &out->to)) && out->from <= out->to;
 }
 
 /* Parses "10%-20%", or "10%/2", the second tenth. */
@@ -239,8 +238,7 @@ static enum cli_exit parse_time_option(const struct cli_tool *tool, const char *
 static bool has_filters(const struct filter_settings *s)
 {
 	return s->types.count || s->pids.count || s->tids.count || s->cpus.count ||
-		s->comms.count ||
-	       s->events.count || s->time || symbol_filter_is_given(&s->places);
+	       s->comms.count || s->events.count || s->time || symbol_filter_is_given(&s->places);
 }
 
 enum cli_exit filter_make(const struct cli_tool *tool, const struct filter_settings *s,
