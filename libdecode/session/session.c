@@ -496,15 +496,6 @@ static enum pd_found find_without_id(const struct pd_session *s, uint32_t type,
 	return PD_FOUND;
 }
 
-/* Returns whether a sample has the id of the one before it, as most have. */
-static bool has_last_id(const struct pd_session *s, uint32_t type, struct pd_bytes record)
-{
-	uint64_t id;
-
-	return type == PD_RECORD_SAMPLE && s->last.attr && s->same_id_at &&
-	       read_id_at(record, s->last.attr->sample_id_at, s->swap, &id) && id == s->last.id;
-}
-
 enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out)
 {
@@ -516,8 +507,8 @@ enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_
 		return PD_NOT_FOUND;
 	if (s->nr_attrs == 1)
 		return PD_FOUND;
-	if (has_last_id(s, type, record)) {
-		*out = s->last.attr;
+	if (type == PD_RECORD_SAMPLE && (found = pd_session_last_event(s, record))) {
+		*out = found;
 		return PD_FOUND;
 	}
 	if (type != PD_RECORD_SAMPLE && !(first->flags & PD_ATTR_SAMPLE_ID_ALL) && s->same_id_at)

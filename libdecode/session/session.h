@@ -163,6 +163,18 @@ enum pd_found {
 enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out);
 
+/* Returns the event of a sample that has the id of the one before it, as most have, or NULL.
+ * (Inline, because it is asked of all samples.) */
+static inline struct pd_attr *pd_session_last_event(const struct pd_session *s,
+						    struct pd_bytes sample)
+{
+	struct pd_cursor c = pd_cursor(sample, s->swap);
+	uint64_t id;
+
+	return s->last.attr && s->same_id_at && pd_take(&c, s->last.attr->sample_id_at) &&
+	       pd_take_number(&c, 8, &id) && id == s->last.id ? s->last.attr : NULL;
+}
+
 /* Returns the offset of sample_id in a record of the event, or PD_NO_OFFSET if the record is too
  * short. That is the record's end, except in types that kernels write too large. */
 size_t pd_session_trailer_at(struct pd_session *s, const struct pd_attr *a, uint32_t type,

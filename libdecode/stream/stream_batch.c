@@ -52,6 +52,8 @@ static inline const struct pd_attr *find_event(struct pd_session *s, uint32_t ty
 
 	if (s->nr_attrs == 1)
 		return s->attrs[0];
+	if (type == PD_RECORD_SAMPLE && (a = pd_session_last_event(s, record)))
+		return a;
 	return pd_session_attr_of(s, type, record, &a) == PD_FOUND ? a : NULL;
 }
 
