@@ -162,9 +162,6 @@ bool pc_add_event(struct pc_columns *c, size_t i);
 bool pc_add_feature(struct pc_columns *c, size_t i);
 bool pc_add_file(struct pc_columns *c, size_t i);
 
-/* Returns the name that the JSON has for a cpumode. Static. */
-const char *pc_cpumode_name(unsigned int mode);
-
 /* Returns the record as a line of JSON, borrowed until the next; size 0 without memory. */
 struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *r);
 /* Returns the next line that starts with `prefix`, without that and the newline; size 0: there is

@@ -5,14 +5,6 @@
 
 enum { ROWS_A_CHECK = 64 };	/* of a batch's memory and size */
 
-const char *pc_cpumode_name(unsigned int mode)
-{
-	static const char *const names[] = { "UNKNOWN", "KERNEL", "USER", "HYPERVISOR",
-					     "GUEST_KERNEL", "GUEST_USER" };
-
-	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : NULL;
-}
-
 bool pc_keeps(struct pc_columns *c, const struct pd_fields *item)
 {
 	return !c->o.filter ||

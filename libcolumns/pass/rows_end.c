@@ -96,7 +96,7 @@ bool pc_add_map(struct pc_columns *c, size_t i)
 	set_inode(b, image);
 	pc_set_int(b, PC_MAPS_PROT, (int32_t)m.prot);
 	pc_set_int(b, PC_MAPS_FLAGS, (int32_t)m.flags);
-	pc_set_text(b, PC_MAPS_CPUMODE, pc_cpumode_name(m.cpumode));
+	pc_set_text(b, PC_MAPS_CPUMODE, pd_cpumode_name(m.cpumode));
 	pc_set_int(b, PC_MAPS_EXECUTABLE, !m.is_data);
 	if (m.machine_pid)
 		pc_set_int(b, PC_MAPS_MACHINE_PID, m.machine_pid);

@@ -231,7 +231,7 @@ static void set_fields(struct pc_samples *s, const struct pd_fields *f)
 	s->pid[i] = f->has & PD_HAS_PID ? f->pid : 0;
 	s->tid[i] = f->has & PD_HAS_TID ? f->tid : 0;
 	s->offset[i] = f->offset;
-	s->cpumode[i] = pc_cpumode_name(f->misc & MISC_CPUMODE);
+	s->cpumode[i] = pd_cpumode_name(f->misc & MISC_CPUMODE);
 }
 
 void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f)

@@ -1,27 +1,7 @@
 /* samples_number.c - numbers frames and stacks of samples, and writes the rows of new ones. */
 #include "pass/columns_internal.h"
 
-#include "pd/enums.h"
-
 enum { FETCHED = 256 };	/* frames that are fetched at once */
-
-static const char *marker_name(uint64_t marker)
-{
-	static const struct {
-		int64_t value;
-		const char *name;
-	} markers[] = {
-		{ PD_CONTEXT_HV, "HV" }, { PD_CONTEXT_KERNEL, "KERNEL" },
-		{ PD_CONTEXT_USER, "USER" }, { PD_CONTEXT_USER_DEFERRED, "USER_DEFERRED" },
-		{ PD_CONTEXT_GUEST, "GUEST" }, { PD_CONTEXT_GUEST_KERNEL, "GUEST_KERNEL" },
-		{ PD_CONTEXT_GUEST_USER, "GUEST_USER" },
-	};
-
-	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
-		if ((uint64_t)markers[i].value == marker)
-			return markers[i].name;
-	return NULL;
-}
 
 /* --- frames --- */
 
@@ -58,7 +38,7 @@ static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_f
 	if (is_code)
 		pc_set_int(b, PC_FRAMES_EXACT, f->exact);
 	if (f->kind == PC_FRAME_MARKER)
-		pc_set_name(b, PC_FRAMES_NAME, marker_name(f->offset));
+		pc_set_name(b, PC_FRAMES_NAME, pd_marker_name(f->offset));
 	if (f->why != PD_WHY_FOUND)
 		pc_set_name(b, PC_FRAMES_WHY, pd_why_name(f->why));
 	pc_finish_row(c, b);

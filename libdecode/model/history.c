@@ -228,3 +228,13 @@ void pd_history_count(const struct pd_history *h, struct pd_history_counts *out)
 		pd_live_count(h, &c);
 	memcpy(out, &c, c.size < sizeof(c) ? c.size : sizeof(c));
 }
+
+const char *pd_cpumode_name(unsigned int cpumode)
+{
+	return pd_name_of(pd_names_cpumode, cpumode);
+}
+
+const char *pd_marker_name(uint64_t entry)
+{
+	return pd_name_of(pd_names_callchain, entry);
+}

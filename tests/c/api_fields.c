@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <pd/fields.h>
+#include <pd/history.h>
 #include <pd/pd.h>
 
 /* As this library's, and as a later one's. */
@@ -42,6 +43,15 @@ static void print_numbers(const struct pd_fields *f)
 			printf(" %s=%" PRIu64, wide[i].name, wide[i].value);
 }
 
+static void print_markers(const struct pd_fields *f)
+{
+	const char *name;
+
+	for (size_t i = 0; i < f->callchain.count; i++)
+		if ((name = pd_marker_name(pd_number_at(&f->callchain, i))))
+			printf(",%s", name);
+}
+
 static void print_bytes(const struct pd_fields *f)
 {
 	if (f->has & PD_HAS_CALLCHAIN) {
@@ -50,6 +60,7 @@ static void print_bytes(const struct pd_fields *f)
 		for (size_t i = 0; i < f->callchain.count; i++)
 			sum = 31 * sum + pd_number_at(&f->callchain, i);
 		printf(" callchain=%zu,%" PRIu64, f->callchain.count, sum);
+		print_markers(f);
 	}
 	if (f->has & PD_HAS_RAW) {
 		unsigned int sum = 0;
@@ -63,10 +74,11 @@ static void print_bytes(const struct pd_fields *f)
 static void print_record(struct pd_reader *r, const struct pd_fields *f)
 {
 	const struct pd_record *record = pd_reader_record(r, f);
+	const char *cpumode = pd_cpumode_name(f->misc & 7);
 	struct pd_bytes text;
 
-	printf("item %s %" PRIu32 " %" PRIu64 " %zu misc=%u", pd_record_name(record), f->type,
-	       f->offset, f->bytes.size, f->misc);
+	printf("item %s %" PRIu32 " %" PRIu64 " %zu misc=%u,%s", pd_record_name(record), f->type,
+	       f->offset, f->bytes.size, f->misc, cpumode ? cpumode : "none");
 	if (f->attr)
 		printf(" attr=%zu", pd_attr_index(f->attr));
 	if (f->error)

@@ -65,13 +65,15 @@ def expected_numbers(record):
 def expected(record):
     words = ["item", record["type"], record.get("type_id", TYPES.get(record["type"], 0)),
              record["offset"]]
-    words += [record.get("size", 0), f"misc={record.get('misc', 0)}"]
+    words += [record.get("size", 0),
+              f"misc={record.get('misc', 0)},{record.get('cpumode', 'UNKNOWN')}"]
     if "attr_index" in record:
         words.append(f"attr={record['attr_index']}")
     words += expected_numbers(record)
     if "callchain" in record:
         chain = [markers(entry) for entry in record["callchain"]]
-        words.append(f"callchain={len(chain)},{checksum(chain, 64)}")
+        names = [entry for entry in record["callchain"] if not entry.startswith("0x")]
+        words.append(",".join([f"callchain={len(chain)}", f"{checksum(chain, 64)}", *names]))
     if "raw" in record:
         raw = bytes.fromhex(record["raw"]["data"])
         words.append(f"raw={len(raw)},{checksum(raw, 32)}")

@@ -237,6 +237,14 @@ PD_API const struct pd_image *pd_history_image(const struct pd_history *h, size_
  * any thread. */
 PD_API const char *pd_image_kind_name(unsigned int kind);
 
+/* Returns the name of a PD_CPUMODE_*, the low three bits of a record's misc: "USER"; NULL for other
+ * numbers. Static. Safe in any thread. */
+PD_API const char *pd_cpumode_name(unsigned int cpumode);
+
+/* Returns the name of a marker in a callchain, PERF_CONTEXT_*: "USER"; NULL for other entries.
+ * Static. Safe in any thread. */
+PD_API const char *pd_marker_name(uint64_t entry);
+
 /* --- locations --- */
 
 /* The mode of the CPU at an address: the cpumode of a record's misc. */
