@@ -58,28 +58,46 @@ static size_t character_size(struct pd_bytes text)
 	return !size || c < least[size] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : size;
 }
 
-static bool is_utf8(struct pd_bytes text)
+/* Returns how many bytes at the start of a text are ASCII, eight at a time. */
+static size_t ascii_size(struct pd_bytes text)
 {
-	while (text.size) {
-		const size_t size = character_size(text);
+	uint64_t eight;
+	size_t n = 0;
 
-		if (!size)
-			return false;
-		text = (struct pd_bytes){ text.data + size, text.size - size };
+	while (text.size - n >= sizeof(eight)) {
+		memcpy(&eight, text.data + n, sizeof(eight));
+		if (eight & 0x8080808080808080u)
+			break;
+		n += sizeof(eight);
 	}
-	return true;
+	return n;
+}
+
+/* Returns the size of the characters at the start of a text, up to what is not UTF-8. */
+static size_t utf8_size(struct pd_bytes text)
+{
+	size_t n = 0, size = 1;
+
+	while (size && n < text.size) {
+		const struct pd_bytes rest = { text.data + n, text.size - n };
+
+		size = ascii_size(rest);
+		size = size ? size : character_size(rest);
+		n += size;
+	}
+	return n;
 }
 
 void pc_append_utf8(struct pd_buf *to, struct pd_bytes text)
 {
 	while (text.size) {
-		size_t size = character_size(text);
+		size_t size = utf8_size(text);
 
-		if (size)
-			pd_buf_append(to, text.data, size);
-		else
+		pd_buf_append(to, text.data, size);
+		if (size < text.size) {
 			pd_buf_append(to, "\xef\xbf\xbd", 3);
-		size = size ? size : 1;
+			size++;
+		}
 		text = (struct pd_bytes){ text.data + size, text.size - size };
 	}
 }
@@ -118,7 +136,7 @@ uint32_t pc_texts_add(struct pc_texts *t, struct pd_bytes text)
 
 	if (t->last < t->nr && is_same_text(t, t->last, &text))
 		return t->last;
-	if (is_utf8(text))
+	if (utf8_size(text) == text.size)
 		return t->last = add_utf8(t, text);
 	pc_append_utf8(&valid, text);
 	id = valid.failed ? PC_NONE : add_utf8(t, pd_buf_bytes(&valid));
