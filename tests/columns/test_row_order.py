@@ -16,21 +16,24 @@ GROUPS = ["--with", "raw,branch,offset"]
 SAMPLES = 4200
 
 
-def hit(i):
+CPUS = {"few": [0, 1, 2, 3, 4], "large": [1, 1023, 1024, (1 << 31) - 1, 2]}
+
+
+def hit(i, cpus):
     """Each has values of its own; times grow but for every 100th, and are equal in pairs."""
     if i % 50 == 7:
         return sample(BARE, 2, id=2, ip=0x500 + i % 11, pid=9, tid=9)
-    return sample(EVENT, 1 + i % 2, id=1, ip=0x1000 + i % 600, pid=i % 300, tid=i % 600, cpu=i % 5,
+    return sample(EVENT, 1 + i % 2, id=1, ip=0x1000 + i % 600, pid=i % 300, tid=i % 600, cpu=cpus[i % 5],
                   time=i // 10 * 10 + 5000 - (i % 100 == 0) * 3000, period=i + 1,
                   callchain=[0x1000 + i % 600] * (i % 4), raw=bytes([i % 256]) * (i % 9),
                   branch_stack={"entries": [branch(i, j) for j in range(i % 3)]})
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
+@pytest.fixture(scope="module", params=CPUS.values(), ids=CPUS)
+def path(tmp_path_factory, request):
     file = tmp_path_factory.mktemp("order") / "in.data"
     file.write_bytes(File(attrs=[(EVENT, [1]), (BARE, [2])],
-                          records=[hit(i) for i in range(SAMPLES)]).build("<"))
+                          records=[hit(i, request.param) for i in range(SAMPLES)]).build("<"))
     return file
 
 
