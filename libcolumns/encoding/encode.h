@@ -12,8 +12,8 @@ typedef void (*pc_encode_fn)(struct pd_buf *to, const uint32_t *values, size_t n
 /* The hybrid of runs and bit-packed groups, for numbers below 2^bits; without its length. */
 void pc_encode_rle(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits);
 
-/* The same as runs alone: whole bytes, in which a compressor finds what repeats. */
-void pc_encode_runs(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits);
+/* The same as groups alone. */
+void pc_encode_groups(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits);
 
 /* Appends numbers of `width` bytes, 4 or 8. */
 typedef void (*pc_encode_numbers_fn)(struct pd_buf *to, const int64_t *values, size_t n,

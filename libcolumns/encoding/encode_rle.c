@@ -66,11 +66,11 @@ static void put_run(struct pd_buf *to, uint32_t value, size_t n, unsigned int bi
 	pc_put_little(to, value, (bits + 7) / 8);
 }
 
-void pc_encode_runs(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits)
+void pc_encode_groups(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits)
 {
-	for (size_t i = 0, done; i < n; i += done) {
-		done = run_length(values + i, n - i);
-		put_run(to, values[i], done, bits);
+	for (size_t i = 0, part; i < n; i += part) {
+		part = n - i < (size_t)MAX_GROUPS * GROUP ? n - i : (size_t)MAX_GROUPS * GROUP;
+		put_groups(to, values + i, part, bits);
 	}
 }
 

@@ -6,7 +6,7 @@
 
 enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 enum { CODEC_ZSTD = 6 };
-enum { PAGE_VALUES = 1 << 17 };
+enum { PAGE_VALUES = 1 << 17, PAGE_ITEMS = 1 << 18 };	/* items: stacks are like those before */
 enum { PART = 1024 };	/* values that are in a near cache of the CPU */
 enum { MOST_PACKED = 3 };	/* bits of an index in a dictionary that are packed */
 
@@ -138,7 +138,7 @@ static size_t put_list_levels(struct pc_chunk *c, size_t from, size_t to)
 			defs[n] = !is_nullable ? items > 0 : items ? 2 : is_there;
 		}
 	}
-	put_levels(c, repeats, n, 1, pc_encode_runs);
+	put_levels(c, repeats, n, 1, pc_encode_groups);
 	put_levels(c, defs, n, is_nullable ? 2 : 1, pc_encode_rle);
 	return n;
 }
@@ -256,12 +256,12 @@ static void write_rows(struct pc_chunk *c, size_t from, size_t to)
 static size_t end_of_page(const struct pc_chunk *c, size_t from)
 {
 	const bool is_bytes = pc_is_bytes(c->a->column->type);
-	const size_t left = c->rows->rows - from;
+	const size_t left = c->rows->rows - from, most = is_bytes ? PAGE_VALUES : PAGE_ITEMS;
 	size_t row = from, used = 0;
 
 	if (!c->is_list && !is_bytes)
 		return from + (left < PAGE_VALUES ? left : PAGE_VALUES);
-	while (row < c->rows->rows && used < PAGE_VALUES) {
+	while (row < c->rows->rows && used < most) {
 		used += c->is_list ? 1 + pc_first_item(c, row + 1) - pc_first_item(c, row) : 1;
 		if (is_bytes)
 			used += (size_t)(pc_offset_at(c->a, row + 1) - pc_offset_at(c->a, row)) / 8;
