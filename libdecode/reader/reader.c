@@ -86,7 +86,7 @@ int pd_reader_update_session(struct pd_reader *r, struct pd_error *e)
 		if (r->quiesce)
 			r->quiesce(r->quiesce_ctx);
 		r->updates++;
-		r->loads.want = 0;	/* plans may be freed */
+		memset(r->loads, 0, sizeof(r->loads));	/* plans may be freed */
 		if (r->container.info.mode == PD_MODE_PIPE)
 			pd_reader_keep_feature(r);
 		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload,

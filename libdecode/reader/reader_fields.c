@@ -100,6 +100,18 @@ static void find_loads(struct pd_loads *all, uint32_t type, const struct pd_plan
 	}
 }
 
+/* Returns the loads of a record: those of the last one of its type, if that had the same plans. */
+static inline const struct pd_loads *loads_of(struct pd_reader *r, uint32_t type,
+					      const struct pd_plan *body,
+					      const struct pd_plan *trailer, uint32_t want)
+{
+	struct pd_loads *l = &r->loads[type % PD_NR_LOADS];
+
+	if (l->body != body || l->trailer != trailer || l->type != type || l->want != want)
+		find_loads(l, type, body, trailer, want);
+	return l;
+}
+
 static void fill_raw(const struct pd_plan *plan, struct pd_bytes body, uint32_t nr_ops,
 		     enum pd_swap swap, struct pd_fields *out)
 {
@@ -132,6 +144,7 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 	const uint8_t *data = batch->data + p->at, *body = data + PD_RECORD_HEADER_SIZE;
 	const size_t trailer_size = pd_simple_trailer_size(p);
 	const uint8_t *trailer = data + p->size - trailer_size;
+	const struct pd_load *const end = all->loads + all->nr;
 
 	out->type = p->type;
 	out->misc = pd_record_header_load(data, swap).misc;
@@ -140,7 +153,7 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 	out->attr = p->attr;
 	out->error = NULL;
 	out->offset = batch->offset + (batch->inner_offset == PD_OUTER ? p->at : 0);
-	for (const struct pd_load *l = all->loads; l < all->loads + all->nr; l++)
+	for (const struct pd_load *l = all->loads; l < end; l++)
 		copy_number(l, l->in_trailer ? trailer : body, swap, out);
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): simple records have a plan */
 	if (p->plan->callchain || p->plan->raw)
@@ -149,8 +162,8 @@ static inline void fill_simple(const struct pd_batch *batch, const struct pd_sim
 			  p->plan->list->nr_ops, want, swap, out);
 }
 
-/* A record that pd_reader_next() gave. `all` has the loads of the one before. */
-static void fill_record(const struct pd_record *r, struct pd_loads *all, uint32_t want,
+/* A record that pd_reader_next() gave. */
+static void fill_record(const struct pd_record *r, const struct pd_loads *all, uint32_t want,
 			struct pd_fields *out)
 {
 	const enum pd_swap swap = r->session->swap;
@@ -162,9 +175,6 @@ static void fill_record(const struct pd_record *r, struct pd_loads *all, uint32_
 	out->attr = r->attr;
 	out->error = pd_record_error(r);
 	out->offset = r->frame.offset;
-	if (all->body != r->plan || all->trailer != r->trailer || all->type != out->type ||
-	    all->want != want)
-		find_loads(all, out->type, r->plan, r->trailer, want);
 	for (uint32_t i = 0; i < all->nr; i++) {
 		const struct pd_load *l = &all->loads[i];
 		const struct pd_bytes part = l->in_trailer ? r->trailer_bytes : r->body;
@@ -201,7 +211,7 @@ static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint
 {
 	const enum pd_swap swap = r->session.swap;
 	struct pd_batch *batch = &r->batch;
-	struct pd_loads all = { NULL };
+	const struct pd_loads *all = NULL;
 	struct pd_fields own;
 	size_t n = 0;
 
@@ -210,9 +220,9 @@ static int fill_batch(struct pd_reader *r, const struct pd_fields_batch *b, uint
 		const struct pd_plan *trailer = pd_simple_trailer_size(p) ? p->attr->trailer : NULL;
 		struct pd_fields *out = item_of(b, n, &own);
 
-		if (all.body != p->plan || all.trailer != trailer)
-			find_loads(&all, p->type, p->plan, trailer, want);
-		fill_simple(batch, p, &all, want, swap, out);
+		if (!all || all->body != p->plan || all->trailer != trailer)
+			all = loads_of(r, p->type, p->plan, trailer, want);
+		fill_simple(batch, p, all, want, swap, out);
 		out->place = r->generation << PLACE_BITS | batch->next;
 		keep_item(b, n, out);
 	}
@@ -240,7 +250,8 @@ int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct
 	if (ret != 1)
 		return ret;
 	out = item_of(b, 0, &own);
-	fill_record(record, &r->loads, want, out);
+	fill_record(record, loads_of(r, record->frame.type, record->plan, record->trailer, want),
+		    want, out);
 	out->place = ++r->generation << PLACE_BITS | ALONE;
 	keep_item(b, 0, out);
 	return 1;

@@ -20,6 +20,8 @@ struct pd_load {
 	uint32_t bit; /* enum pd_fields_bit */
 };
 
+#define PD_NR_LOADS 8	/* types of records that come by turns */
+
 /* Where the numbers are that one caller wants of records of one type. */
 struct pd_loads {
 	const struct pd_plan *body, *trailer;
@@ -48,7 +50,7 @@ struct pd_reader {
 	struct pd_arena kept_bytes;
 	struct pd_order *order;
 	uint32_t updates;		/* of the session, and of what records are of */
-	struct pd_loads loads;		/* of the last record that `order` returned */
+	struct pd_loads loads[PD_NR_LOADS];	/* of the last records, by their type */
 	bool drained;			/* `order` has all records; `ended` has the error that ended
 					 * the reading */
 	struct pd_error ended;
