@@ -12,6 +12,9 @@ typedef void (*pc_encode_fn)(struct pd_buf *to, const uint32_t *values, size_t n
 /* The hybrid of runs and bit-packed groups, for numbers below 2^bits; without its length. */
 void pc_encode_rle(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits);
 
+/* The same of n equal numbers. */
+void pc_encode_run(struct pd_buf *to, uint32_t value, size_t n, unsigned int bits);
+
 /* The same as groups alone. */
 void pc_encode_groups(struct pd_buf *to, const uint32_t *values, size_t n, unsigned int bits);
 

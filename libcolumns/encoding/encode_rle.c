@@ -60,7 +60,7 @@ static size_t packed_length(const uint32_t *values, size_t n)
 	return at < n ? at : n;
 }
 
-static void put_run(struct pd_buf *to, uint32_t value, size_t n, unsigned int bits)
+void pc_encode_run(struct pd_buf *to, uint32_t value, size_t n, unsigned int bits)
 {
 	pc_put_varint(to, n << 1);
 	pc_put_little(to, value, (bits + 7) / 8);
@@ -80,7 +80,7 @@ void pc_encode_rle(struct pd_buf *to, const uint32_t *values, size_t n, unsigned
 		size_t done = run_length(values, n);
 
 		if (done >= MIN_RUN || done == n) {
-			put_run(to, values[0], done, bits);
+			pc_encode_run(to, values[0], done, bits);
 		} else {
 			done = packed_length(values, n);
 			put_groups(to, values, done, bits);

@@ -46,6 +46,20 @@ int pc_compress_page(struct pc_parquet *p)
 	return 0;
 }
 
+/* Puts the numbers of all items into an array. */
+static void widen(const struct pc_array *a, size_t from, size_t to, int64_t *out)
+{
+	const uint8_t *bytes = a->values.data;
+	const int32_t *halves = (const int32_t *)(const void *)bytes;
+
+	if (a->width == 4)
+		for (size_t i = from; i < to; i++)
+			*out++ = halves[i];
+	else
+		for (size_t i = from; i < to; i++)
+			*out++ = bytes[i];
+}
+
 /* Puts the numbers of items that are not NULL into an array. Returns how many there are. */
 static size_t collect(const struct pc_array *a, const uint8_t *valid, size_t from, size_t to,
 		      int64_t *out)
@@ -59,30 +73,38 @@ static size_t collect(const struct pc_array *a, const uint8_t *valid, size_t fro
 	if (a->width == 8)
 		for (size_t i = from; i < to; i++) {
 			out[n] = wholes[i];
-			n += valid ? valid[i] : 1;
+			n += valid[i];
 		}
 	else if (a->width == 4)
 		for (size_t i = from; i < to; i++) {
 			out[n] = halves[i];
-			n += valid ? valid[i] : 1;
+			n += valid[i];
 		}
 	else
 		for (size_t i = from; i < to; i++) {
 			out[n] = bytes[i];
-			n += valid ? valid[i] : 1;
+			n += valid[i];
 		}
 	return n;
 }
 
 const int64_t *pc_numbers_between(struct pc_chunk *c, size_t from, size_t to, size_t *n)
 {
-	const uint8_t *valid = c->is_list || !c->a->nulls ? NULL : c->a->valid.data;
+	const bool has_nulls = !c->is_list && c->a->nulls;
 	struct pd_buf *values = &c->p->values;
 	int64_t *out;
 
+	*n = to - from;
+	if (!has_nulls && c->a->width == sizeof(*out) && c->a->values.data)
+		return (const int64_t *)(const void *)c->a->values.data + from;
 	values->size = 0;
 	out = (int64_t *)(void *)pd_buf_reserve(values, (to - from + 1) * sizeof(*out));
-	*n = out ? collect(c->a, valid, from, to, out) : 0;
+	if (!out || (has_nulls && c->a->nulls == c->a->rows))
+		*n = 0;
+	else if (has_nulls)
+		*n = collect(c->a, c->a->valid.data, from, to, out);
+	else
+		widen(c->a, from, to, out);
 	return out;
 }
 

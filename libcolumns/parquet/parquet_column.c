@@ -87,17 +87,39 @@ static void write_dictionary(struct pc_chunk *c)
 	write_page(c, DICTIONARY_PAGE, c->dictionary_size);
 }
 
-/* Puts levels with their length. */
+/* Puts room for the length of the levels that follow. Returns where it is. */
+static size_t begin_levels(struct pc_chunk *c)
+{
+	const size_t start = c->p->page.size;
+
+	pc_put_little(&c->p->page, 0, 4);
+	return start;
+}
+
+static void end_levels(struct pc_chunk *c, size_t start)
+{
+	struct pd_buf *page = &c->p->page;
+
+	if (!page->failed)
+		pc_store_little(page->data + start, page->size - start - 4, 4);
+}
+
 static void put_levels(struct pc_chunk *c, const uint32_t *levels, size_t n, unsigned int bits,
 		       pc_encode_fn encode)
 {
-	struct pd_buf *page = &c->p->page;
-	const size_t start = page->size;
+	const size_t start = begin_levels(c);
 
-	pc_put_little(page, 0, 4);
-	encode(page, levels, n, bits);
-	if (!page->failed)
-		pc_store_little(page->data + start, page->size - start - 4, 4);
+	encode(&c->p->page, levels, n, bits);
+	end_levels(c, start);
+}
+
+/* Puts a level that all rows have. */
+static void put_one_level(struct pc_chunk *c, uint32_t level, size_t n)
+{
+	const size_t start = begin_levels(c);
+
+	pc_encode_run(&c->p->page, level, n, 1);
+	end_levels(c, start);
 }
 
 /* Puts the levels of rows that are no lists. */
@@ -107,6 +129,10 @@ static void put_flat_levels(struct pc_chunk *c, size_t from, size_t to)
 	struct pd_buf *values = &c->p->values;
 	uint32_t *levels;
 
+	if (!a->nulls || a->nulls == a->rows) {
+		put_one_level(c, !a->nulls, to - from);
+		return;
+	}
 	values->size = 0;
 	levels = (uint32_t *)(void *)pd_buf_reserve(values, (to - from) * sizeof(*levels));
 	for (size_t i = from; levels && i < to; i++)
