@@ -25,7 +25,8 @@ def hit(i, cpus):
         return sample(BARE, 2, id=2, ip=0x500 + i % 11, pid=9, tid=9)
     return sample(EVENT, 1 + i % 2, id=1, ip=0x1000 + i % 600, pid=i % 300, tid=i % 600,
                   cpu=cpus[i % 5], time=i // 10 * 10 + 5000 - (i % 100 == 0) * 3000,
-                  period=i + 1, callchain=[0x1000 + i % 600] * (i % 4), raw=bytes([i % 256]) * (i % 9),
+                  period=i + 1, callchain=[0x1000 + i % 600] * (i % 4),
+                  raw=bytes([i % 256]) * (i % 9),
                   branch_stack={"entries": [branch(i, j) for j in range(i % 3)]})
 
 
