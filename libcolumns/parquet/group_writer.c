@@ -1,6 +1,8 @@
 /* group_writer.c - full batches become row groups of Parquet files: see group_writer.h. */
 #include "parquet/group_writer.h"
 
+#include <string.h>
+
 #include "base/thread.h"
 
 enum { LEAST_MEMORY = 64 << 20 };	/* for a thread */
@@ -23,20 +25,23 @@ static int write_group(struct pc_group_writer *w, struct pc_batch *b)
 static void *write_groups(void *ctx)
 {
 	struct pc_group_writer *w = ctx;
+	struct pc_batch *first;
 	int error = 0;
 
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		while (!w->full && !w->is_ending)
+		while (!w->nr_full && !w->is_ending)
 			pthread_cond_wait(&w->change, &w->lock);
-		if (!w->full)
+		if (!w->nr_full)
 			break;
+		first = w->full[0];
 		pthread_mutex_unlock(&w->lock);
 		if (!error)
-			error = write_group(w, w->full);
+			error = write_group(w, first);
 		pthread_mutex_lock(&w->lock);
 		w->error = error;
-		w->full = NULL;
+		w->nr_full--;
+		memmove(w->full, w->full + 1, w->nr_full * sizeof(*w->full));
 		pthread_cond_broadcast(&w->change);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -100,6 +105,14 @@ int pc_group_writer_begin(struct pc_group_writer *w, const struct pc_group_write
 	return error ? error : w->has_thread ? make_spares(w, o) : 0;
 }
 
+static bool is_full(const struct pc_group_writer *w, const struct pc_batch *spare)
+{
+	for (size_t i = 0; i < w->nr_full; i++)
+		if (w->full[i] == spare)
+			return true;
+	return false;
+}
+
 static int exchange_batches(struct pc_group_writer *w, struct pc_batch *b)
 {
 	struct pc_batch *spare = &w->spares[file_of(w, b) - w->files];
@@ -107,13 +120,14 @@ static int exchange_batches(struct pc_group_writer *w, struct pc_batch *b)
 	int error;
 
 	pthread_mutex_lock(&w->lock);
-	while (w->full)
+	while (is_full(w, spare))
 		pthread_cond_wait(&w->change, &w->lock);
 	error = w->error;
 	b->arrays = spare->arrays;
 	spare->arrays = arrays;
 	spare->rows = b->rows;
-	w->full = error ? NULL : spare;
+	if (!error)
+		w->full[w->nr_full++] = spare;
 	pthread_cond_broadcast(&w->change);
 	pthread_mutex_unlock(&w->lock);
 	return error;

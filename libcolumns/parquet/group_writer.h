@@ -10,14 +10,17 @@
 struct pc_group_writer {
 	struct pc_parquet files[PC_NR_TABLES];
 	ZSTD_CCtx *compressor;
-	/* Batches are exchanged with these, which the thread writes. */
+	/* Batches are exchanged with these, which the thread writes: while it does, rows are added
+	 * to the others. */
 	struct pc_batch spares[PC_NR_TABLES];
 	bool has_thread;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	/* under the lock: */
-	struct pc_batch *full;		/* to be written; NULL: the thread waits */
+	struct pc_batch *full[PC_NR_TABLES];	/* spares to be written, in this order: the first
+						 * one is being written */
+	size_t nr_full;
 	bool is_ending;
 	int error;			/* of pc_parquet_group() */
 };

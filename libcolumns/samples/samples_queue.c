@@ -6,6 +6,8 @@
 /* Waking a thread takes as long as some samples: a thread sleeps until there is this much to do. */
 enum { BURST = PC_NR_QUEUED / 2 };
 
+enum { SHARE = 4 };	/* of the memory that samples without a queue may take, for each slot */
+
 /* Waits for samples. Returns false at the end. */
 static bool wait_for_samples(struct pc_samples_queue *q)
 {
@@ -52,7 +54,7 @@ void pc_queue_start(struct pc_samples_queue *q, struct pd_budget *budget, size_t
 		return;
 	for (size_t i = 0; i < PC_NR_QUEUED; i++) {
 		q->slots[i].entries.budget = budget;
-		q->slots[i].entries_limit = entries_limit;
+		q->slots[i].entries_limit = entries_limit / SHARE;
 	}
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->change, NULL);

@@ -7,7 +7,8 @@
 
 #include "samples/samples.h"
 
-enum { PC_NR_QUEUED = 16 };
+/* Where two threads share a CPU, one waits some milliseconds: so long the others have room. */
+enum { PC_NR_QUEUED = 64 };
 
 /* Makes the rows of samples, in the thread. */
 typedef void (*pc_samples_fn)(void *ctx, struct pc_samples *s);
@@ -25,7 +26,8 @@ struct pc_samples_queue {
 	bool is_ending;
 };
 
-/* Starts the thread, or none: without memory. entries_limit: pc_samples.entries_limit. */
+/* Starts the thread, or none: without memory. entries_limit: pc_samples.entries_limit without a
+ * queue. */
 void pc_queue_start(struct pc_samples_queue *q, struct pd_budget *budget, size_t entries_limit,
 		    pc_samples_fn take, void *ctx);
 
