@@ -10,6 +10,7 @@
 
 #define SHOWN_FLAGS (PD_LOCATION_RETURN | PD_LOCATION_GUESSED | PD_LOCATION_REMAPPED | \
 		     PD_LOCATION_STITCHED)
+#define OF_DATA (1u << 7)	/* no flag of a location: what is there has another name */
 
 static bool has_own_code(const struct pd_image *image)
 {
@@ -23,6 +24,8 @@ struct pd_frame_key pd_frame_key_of(const struct pd_history *h, int32_t pid,
 	struct pd_frame_key key = { .image = l->image, .pid = -1,
 				    .flags = l->flags & SHOWN_FLAGS };
 
+	if (l->of == PD_LOCATION_OF_ADDR)
+		key.flags |= OF_DATA;
 	if (l->image == PD_NO_IMAGE) {
 		key.offset = l->addr;
 		key.why = l->why;
@@ -45,11 +48,12 @@ void pd_frame_key_write(struct pd_jsonw *w, const struct pd_frame_key *key)
 
 	if (key->pid >= 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "@%" PRId32, key->pid);
-	snprintf(text + n, sizeof(text) - (size_t)n, "%s%s%s%s",
+	snprintf(text + n, sizeof(text) - (size_t)n, "%s%s%s%s%s",
 		 key->flags & PD_LOCATION_RETURN ? "r" : "",
 		 key->flags & PD_LOCATION_GUESSED ? "g" : "",
 		 key->flags & PD_LOCATION_REMAPPED ? "m" : "",
-		 key->flags & PD_LOCATION_STITCHED ? "s" : "");
+		 key->flags & PD_LOCATION_STITCHED ? "s" : "",
+		 key->flags & OF_DATA ? "d" : "");
 	pd_jsonw_string(w, text);
 }
 

@@ -362,6 +362,17 @@ static void write_branches(struct pd_json *j, const struct pd_record *r, unsigne
 	pd_jsonw_char(&j->w, ']');
 }
 
+/* The data address, whose mode is not recorded. */
+static void write_data(struct pd_json *j, const struct pd_record *r)
+{
+	struct pd_location l;
+
+	if (!pd_history_data(j->options.history, r, &l))
+		return;
+	pd_json_key_with(j, has_table(j) ? "addr_frame_id" : "addr_frame", "");
+	write_location(j, &l, l.cpumode, 0);
+}
+
 static void write_number(struct pd_json *j, const char *key, uint64_t v)
 {
 	pd_json_key_with(j, key, "");
@@ -392,6 +403,7 @@ void pd_json_resolve(struct pd_json *j, const struct pd_record *r)
 	write_comm(j, r);
 	write_frames(j, r, cpumode);
 	write_branches(j, r, cpumode);
+	write_data(j, r);
 }
 
 void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker)

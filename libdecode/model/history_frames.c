@@ -513,6 +513,21 @@ size_t pd_history_branches(const struct pd_history *h, const struct pd_record *s
 	return l.n;
 }
 
+bool pd_history_data(const struct pd_history *h, const struct pd_record *sample,
+		     struct pd_location *out)
+{
+	struct lookup l;
+	uint64_t addr;
+
+	if (!h || !out || !sample || sample->frame.type != PD_RECORD_SAMPLE ||
+	    !pd_record_get_number(sample, "addr", &addr) || !addr)
+		return false;
+	l = lookup_of_record(h, sample, out, 1);
+	l.mode = PD_CPUMODE_UNKNOWN;
+	add_location(&l, addr, PD_LOCATION_OF_ADDR, 0);
+	return true;
+}
+
 const char *pd_why_name(unsigned int why)
 {
 	static const char *const names[] = {

@@ -61,7 +61,8 @@ int pd_pack_check_members(struct pd_packer *p, const struct pd_packed_object *o,
 	/* what --utc, --resolve and the like add, in objects of any kind */
 	static const char *const anywhere[] = { "padding", "tracepoint",    "time_utc",
 						"event",   "comm",	    "comm_hex",
-						"frames",  "branch_frames", NULL };
+						"frames",  "branch_frames",
+						"addr_frame", NULL };
 	const unsigned int first = o->first_used, n = p->nr_used - first;
 	unsigned int next = 0;
 	const char *name;

@@ -446,7 +446,8 @@ static const char head[] =
 	"\n"
 	"Every record has `offset`, `type`, `size`, `misc` and, if they apply, `attr_index`, "
 	"`event`, `inner_offset`, `file`, `cut`, `trailing`. With `--utc` a `time` also has "
-	"`time_utc`, and with `--resolve` a SAMPLE has `comm`, `frames` and `branch_frames`.\n"
+	"`time_utc`, and with `--resolve` a SAMPLE has `comm`, `frames`, `branch_frames` and "
+	"`addr_frame`.\n"
 	"\n"
 	"## Records\n";
 

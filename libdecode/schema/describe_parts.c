@@ -349,7 +349,7 @@ static void describe_words(const char *(*name_of)(unsigned int), struct pd_buf *
 #define TEXT_HEX "'description':'the exact bytes, where they are not UTF-8'," SOME_HEX
 #define ADDRESS "'type':'string','pattern':'" PD_PATTERN_ADDRESS "'"
 
-#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+)?r?g?m?s?$"
+#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+)?r?g?m?s?d?$"
 
 #define SOURCE_LINE \
 	"'file':{'description':'source file','type':'string'},'file_hex':{" TEXT_HEX "}," \
@@ -576,6 +576,12 @@ static void add_resolved_keys(struct pd_members *m)
 		       "(only with --symbols)',"
 		       "'enum':['BOTTOM','STACK_CUT','OTHER_STACK','NO_MAP','NO_FILE','MISMATCH',"
 		       "'NO_CFI','BAD_CFI','NO_PROGRESS','MAX_FRAMES','NO_ARCH','LIMIT']");
+	pd_members_add(m, "addr_frame", "",
+		       "'description':'where addr is, with the variable in place of a function "
+		       "(only with --resolve)','$ref':'frame.schema.json'");
+	pd_members_add(m, "addr_frame_id", "",
+		       "'description':'in place of addr_frame (only with --symbols=table)',"
+		       "'type':'string','pattern':'" FRAME_ID "'");
 	pd_members_add(m, "branch_frames", "",
 		       "'description':'for each of branch_stack.entries (only with --resolve)',"
 		       "'type':'array','items':{" CLOSED "'required':['from','to'],'properties':{"

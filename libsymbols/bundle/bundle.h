@@ -79,6 +79,10 @@ struct ps_bundle_images ps_bundle_read(struct pd_bytes section, struct pd_arena 
 bool ps_bundle_find(const struct ps_bundle_image *image, uint64_t address, uint64_t time,
 		    struct ps_bundle_hit *out);
 
+/* The same for the last address up to that one. */
+bool ps_bundle_find_last(const struct ps_bundle_image *image, uint64_t address,
+			 struct ps_bundle_hit *out);
+
 /* Appends a section in this machine's byte order. */
 void ps_bundle_write(struct pd_buf *out, const struct ps_bundle_image *images, size_t n,
 		     enum ps_bundle_is is);

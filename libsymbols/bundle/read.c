@@ -274,3 +274,14 @@ bool ps_bundle_find(const struct ps_bundle_image *image, uint64_t address, uint6
 	*out = (struct ps_bundle_hit){ &image->functions[image->hits[n - 1]], n - 1 };
 	return true;
 }
+
+bool ps_bundle_find_last(const struct ps_bundle_image *image, uint64_t address,
+			 struct ps_bundle_hit *out)
+{
+	const size_t n = number_until(image, address, UINT64_MAX);
+
+	if (!n)
+		return false;
+	*out = (struct ps_bundle_hit){ &image->functions[image->hits[n - 1]], n - 1 };
+	return true;
+}

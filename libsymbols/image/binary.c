@@ -14,7 +14,8 @@ static void init_binary(struct ps_binary *b, struct pd_budget *budget)
 {
 	*b = (struct ps_binary){ .budget = budget, .expanded.budget = budget,
 				 .unpacked.budget = budget,
-				 .names.budget = budget, .symbols.budget = budget };
+				 .names.budget = budget, .symbols.budget = budget,
+				 .variables.budget = budget };
 }
 
 enum ps_status ps_binary_open_fd(struct ps_binary *b, int fd, struct pd_budget *budget)
@@ -62,7 +63,7 @@ enum ps_status ps_binary_add_debug_bytes(struct ps_binary *b, struct pd_bytes by
 
 static void add_table(struct ps_binary *b, struct ps_elf *e, uint32_t type, enum ps_source source)
 {
-	if (e->elf && ps_elf_add_symbols(e, type, source, &b->symbols))
+	if (e->elf && ps_elf_add_symbols(e, type, PS_FUNCTIONS, source, &b->symbols))
 		b->has[source] = true;
 }
 
@@ -106,6 +107,22 @@ enum ps_status ps_binary_read_symbols(struct ps_binary *b)
 	return PS_OK;
 }
 
+const struct ps_symtab *ps_binary_variables(struct ps_binary *b)
+{
+	struct ps_symtab *t = &b->variables;
+
+	if (b->tried_variables)
+		return t;
+	b->tried_variables = true;
+	ps_elf_add_symbols(&b->image, SHT_SYMTAB, PS_VARIABLES, PS_FROM_SYMTAB, t);
+	if (b->debug.elf)
+		ps_elf_add_symbols(&b->debug, SHT_SYMTAB, PS_VARIABLES, PS_FROM_SYMTAB, t);
+	ps_elf_add_symbols(&b->image, SHT_DYNSYM, PS_VARIABLES, PS_FROM_DYNSYM, t);
+	if (ps_symtab_seal(t))
+		ps_symtab_free(t);
+	return t;
+}
+
 const char *ps_binary_debuglink(const struct ps_binary *b, uint32_t *crc)
 {
 	GElf_Word stated = 0;
@@ -123,6 +140,7 @@ uint32_t ps_debuglink_crc(struct pd_bytes file)
 void ps_binary_close(struct ps_binary *b)
 {
 	ps_symtab_free(&b->symbols);
+	ps_symtab_free(&b->variables);
 	pd_arena_free(&b->names);
 	if (b->minidebug.elf)
 		ps_elf_close(&b->minidebug);

@@ -16,6 +16,8 @@ struct ps_binary {
 	struct pd_buf unpacked;		/* those of an image that was compressed */
 	struct pd_arena names;		/* made names, of PLT entries */
 	struct ps_symtab symbols;
+	struct ps_symtab variables;	/* read on first need */
+	bool tried_variables;
 	bool has[PS_SOURCES];		/* tables that were found */
 };
 
@@ -35,6 +37,10 @@ enum ps_status ps_binary_add_debug_bytes(struct ps_binary *b, struct pd_bytes by
 /* Reads all tables of symbols, the image's as well as the debug file's. Damaged tables are left
  * out. Returns PS_OK, or PS_OVER_LIMIT: there are no symbols then. */
 enum ps_status ps_binary_read_symbols(struct ps_binary *b);
+
+/* Returns the variables that the image and the debug file name: none without memory. Valid until
+ * ps_binary_close(). */
+const struct ps_symtab *ps_binary_variables(struct ps_binary *b);
 
 /* Finds the file and checksum that .gnu_debuglink states. Returns NULL if there is none. Valid
  * until ps_binary_close(). */

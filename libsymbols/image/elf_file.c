@@ -367,6 +367,28 @@ bool ps_elf_offset(const struct ps_elf *e, uint64_t address, uint64_t *offset)
 	return false;
 }
 
+bool ps_elf_is_after_file(const struct ps_elf *e, uint64_t address)
+{
+	for (size_t i = 0; i < e->nr_segments; i++) {
+		const struct ps_segment *s = &e->segments[i];
+
+		if (address >= s->vaddr && address - s->vaddr >= s->filesz &&
+		    address - s->vaddr < s->memsz)
+			return true;
+	}
+	return false;
+}
+
+bool ps_elf_is_of_one_segment(const struct ps_elf *e, uint64_t offset, uint64_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->nr_segments; i++)
+		n += e->segments[i].offset < offset + size &&
+		     offset < e->segments[i].offset + e->segments[i].memsz;
+	return n == 1;
+}
+
 bool ps_elf_module_address(const struct ps_elf *e, uint64_t offset, uint64_t *address)
 {
 	const struct ps_section *s = e->module_text ? &e->sections[e->module_text] : NULL;

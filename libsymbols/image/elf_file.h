@@ -78,6 +78,13 @@ struct ps_mapping {
 bool ps_elf_address(const struct ps_elf *e, const struct ps_mapping *map, uint64_t offset,
 		    uint64_t *address);
 
+/* Returns whether an address is in memory that a segment has after its bytes in the file: .bss. */
+bool ps_elf_is_after_file(const struct ps_elf *e, uint64_t address);
+
+/* Returns whether these offsets, or those that follow a segment's bytes as its memory does, are of
+ * one segment only. */
+bool ps_elf_is_of_one_segment(const struct ps_elf *e, uint64_t offset, uint64_t size);
+
 /* Finds the address of an offset from where the kernel loaded a module. It puts the executable
  * sections one after the other there, but leaves some out or makes them larger: only the first one,
  * .text, has a known place. Returns false outside of it. */

@@ -1,4 +1,4 @@
-/* elf_symbols.c - the functions of .symtab and .dynsym. */
+/* elf_symbols.c - the functions and variables of .symtab and .dynsym. */
 #include "image/elf_symbols.h"
 
 #include <string.h>
@@ -55,6 +55,19 @@ static const struct ps_section *section_of_function(const struct ps_elf *e, cons
 	return s;
 }
 
+/* Returns the section of a symbol that is a variable, or NULL. Those of threads have no address, and
+ * those without a size only mark a place. */
+static const struct ps_section *section_of_variable(const struct ps_elf *e, const GElf_Sym *sym)
+{
+	const struct ps_section *s;
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= e->nr_sections || !sym->st_size ||
+	    GELF_ST_TYPE(sym->st_info) != STT_OBJECT)
+		return NULL;
+	s = &e->sections[sym->st_shndx];
+	return s->header.sh_flags & SHF_ALLOC && !(s->header.sh_flags & SHF_TLS) ? s : NULL;
+}
+
 /* The symbols of 64-bit PowerPC's first ABI name descriptors, whose first word is the address. */
 static bool follow_descriptor(const struct ps_elf *e, const struct ps_section *s, uint64_t *address)
 {
@@ -79,10 +92,11 @@ static enum ps_binding binding_of(const GElf_Sym *sym)
 	}
 }
 
-static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, struct ps_symbol *to,
-		       struct ps_symtab *t)
+static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, enum ps_symbols_of of,
+		       struct ps_symbol *to, struct ps_symtab *t)
 {
-	const struct ps_section *s = section_of_function(e, sym);
+	const struct ps_section *s = of == PS_VARIABLES ? section_of_variable(e, sym) :
+							  section_of_function(e, sym);
 	uint64_t start = sym->st_value, limit;
 
 	if (!s || !to->name[0] || is_mark(e, to->name))
@@ -115,8 +129,8 @@ static Elf_Data *open_symbols(struct ps_elf *e, uint32_t type, struct ps_names *
 	return data;
 }
 
-bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
-			struct ps_symtab *t)
+bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_symbols_of of,
+			enum ps_source source, struct ps_symtab *t)
 {
 	struct ps_names names;
 	Elf_Data *data = open_symbols(e, type, &names);
@@ -129,7 +143,7 @@ bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
 					.source = (uint8_t)source };
 
 		if (to.name)
-			add_symbol(e, &sym, &to, t);
+			add_symbol(e, &sym, of, &to, t);
 	}
 	return true;
 }

@@ -1,14 +1,16 @@
-/* elf_symbols.h - the functions that the symbol tables of an ELF file name. */
+/* elf_symbols.h - the functions and variables that the symbol tables of an ELF file name. */
 #ifndef PS_IMAGE_ELF_SYMBOLS_H
 #define PS_IMAGE_ELF_SYMBOLS_H
 
 #include "image/elf_file.h"
 #include "image/symtab.h"
 
-/* Adds the functions of a symbol table: type is SHT_SYMTAB or SHT_DYNSYM. Returns whether the file
- * has it. Names are borrowed from the file. */
-bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_source source,
-			struct ps_symtab *t);
+enum ps_symbols_of { PS_FUNCTIONS, PS_VARIABLES };
+
+/* Adds symbols of a table: type is SHT_SYMTAB or SHT_DYNSYM. Returns whether the file has it. Names
+ * are borrowed from the file. */
+bool ps_elf_add_symbols(struct ps_elf *e, uint32_t type, enum ps_symbols_of of,
+			enum ps_source source, struct ps_symtab *t);
 
 /* Finds the value of a symbol of any kind in .symtab. Returns false if it is not there. */
 bool ps_elf_symbol_value(struct ps_elf *e, const char *name, uint64_t *value);

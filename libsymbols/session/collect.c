@@ -9,13 +9,13 @@ static struct ps_collected *collected_of(struct ps_session *s, int32_t pid,
 {
 	struct ps_process_code *code;
 
-	*address = ps_lookup_of(l, l->addr);
+	*address = ps_address_in_bundle(l, l->addr);
 	switch (pd_history_image(s->options.history, l->image)->kind) {
 	case PD_IMAGE_FILE:
 	case PD_IMAGE_DELETED:
 	case PD_IMAGE_MEMFD:
 	case PD_IMAGE_VDSO:
-		*address = ps_lookup_of(l, l->file_offset);
+		*address = ps_address_in_bundle(l, l->file_offset);
 		return &s->collected[l->image];
 	case PD_IMAGE_KERNEL:
 	case PD_IMAGE_MODULE:
@@ -37,18 +37,11 @@ static bool is_of_file(const struct ps_known *found)
 	       found->why == PD_WHY_NO_SYMBOLS;
 }
 
-void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_location *l,
-			const struct ps_known *found)
+static void keep_hit(struct ps_session *s, struct ps_collected *c, uint64_t address,
+		     const struct ps_known *found)
 {
-	struct ps_collected *c;
 	struct ps_hit *hit, *same;
-	uint64_t address;
 
-	if (!s->collected || l->flags & PD_LOCATION_DATA || !is_of_file(found))
-		return;
-	c = collected_of(s, pid, l, &address);
-	if (!c)
-		return;
 	c->seen.budget = &s->budget;
 	same = pd_map_find(&c->seen, address);
 	for (hit = same; hit; hit = hit->same)
@@ -64,6 +57,39 @@ void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_locat
 	}
 	c->first = hit;
 	c->nr++;
+}
+
+void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			const struct ps_known *found)
+{
+	struct ps_collected *c;
+	uint64_t address;
+
+	if (!s->collected || l->flags & PD_LOCATION_DATA || !is_of_file(found))
+		return;
+	c = collected_of(s, pid, l, &address);
+	if (c)
+		keep_hit(s, c, address, found);
+}
+
+void ps_session_collect_variable(struct ps_session *s, int32_t pid, const struct pd_location *l,
+				 const struct ps_known *found, uint64_t size)
+{
+	const struct ps_known none = { .why = PD_WHY_NO_SYMBOL };
+	struct ps_collected *c = NULL;
+	struct ps_hit *after;
+	uint64_t start;
+
+	if (s->collected)
+		c = collected_of(s, pid, l, &start);
+	if (!c)
+		return;
+	start -= (found->is_in_file ? l->file_offset : l->addr) - found->base;
+	after = pd_map_find(&c->seen, start);
+	if (after && !after->found.nr_functions)
+		after->found = *found;		/* where another variable ended */
+	keep_hit(s, c, start, found);
+	keep_hit(s, c, start + size, &none);
 }
 
 /* --- the section --- */

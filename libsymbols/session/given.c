@@ -55,13 +55,13 @@ static const struct ps_bundle_image *given_at(const struct ps_session *s, int32_
 {
 	const struct pd_image *image = pd_history_image(s->options.history, l->image);
 
-	*address = ps_lookup_of(l, l->addr);
+	*address = ps_address_in_bundle(l, l->addr);
 	switch (image->kind) {
 	case PD_IMAGE_FILE:
 	case PD_IMAGE_DELETED:
 	case PD_IMAGE_MEMFD:
 	case PD_IMAGE_VDSO:
-		*address = ps_lookup_of(l, l->file_offset);
+		*address = ps_address_in_bundle(l, l->file_offset);
 		return s->given[l->image];
 	case PD_IMAGE_KERNEL:
 	case PD_IMAGE_MODULE:
@@ -163,6 +163,22 @@ static void add_places(struct ps_session *s, const struct ps_bundle_image *image
 	out->nr_functions = n;
 }
 
+/* The chain led to an address in data. */
+static bool is_lost_code(const struct pd_location *l)
+{
+	return l->flags & PD_LOCATION_DATA && l->of != PD_LOCATION_OF_ADDR;
+}
+
+/* Of variables only the beginning and the end are there. */
+static bool find_hit(const struct ps_bundle_image *image, const struct pd_location *l,
+		     uint64_t address, struct ps_bundle_hit *out)
+{
+	if (l->of != PD_LOCATION_OF_ADDR)
+		return ps_bundle_find(image, address, l->time, out);
+	return ps_bundle_find_last(image, address, out) &&
+	       image->addresses[out->at] & PS_OF_DATA;
+}
+
 static bool find_in_bundle(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			   struct ps_known *out)
 {
@@ -172,15 +188,15 @@ static bool find_in_bundle(struct ps_session *s, int32_t pid, const struct pd_lo
 	struct ps_symbol symbol;
 	uint64_t address;
 
-	if (!s->given || l->flags & PD_LOCATION_DATA)
+	if (!s->given || is_lost_code(l))
 		return false;
 	image = given_at(s, pid, l, &address);
-	if (!image || !ps_bundle_find(image, address, l->time, &hit))
+	if (!image || !find_hit(image, l, address, &hit))
 		return false;
 	f = hit.function;
 	*out = (struct ps_known){ .why = (uint8_t)f->why, .base = f->base, .start = f->extent,
 				  .has_extent = !f->name.size && f->extent != PS_NO_EXTENT,
-				  .is_in_file = address == ps_lookup_of(l, l->file_offset),
+				  .is_in_file = address == ps_address_in_bundle(l, l->file_offset),
 				  .source = PS_FROM_BUNDLE };
 	if (f->name.size) {
 		symbol = (struct ps_symbol){ .start = f->base, .name = (const char *)f->name.data,

@@ -376,8 +376,8 @@ static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_l
 	       (is_stripped && given->nr_functions == found->nr_functions);
 }
 
-static void mark_given(struct ps_session *s, const struct pd_location *l,
-		       const struct ps_known *given)
+void ps_session_mark_given(struct ps_session *s, const struct pd_location *l,
+			   const struct ps_known *given)
 {
 	s->images[l->image].is_given = true;
 	s->images[l->image].sources |= 1u << given->source;
@@ -396,7 +396,7 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 	}
 	if (find_given_first(s, pid, l, &given)) {
 		*out = given;
-		mark_given(s, l, out);
+		ps_session_mark_given(s, l, out);
 		if (s->options.depth >= PS_LINES)
 			add_line_to_given(s, pid, l, out);
 		return;
@@ -404,7 +404,7 @@ static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_
 	resolve_by_kind(s, pid, l, out);
 	if (find_given_more(s, pid, l, out, &given)) {
 		*out = given;
-		mark_given(s, l, &given);
+		ps_session_mark_given(s, l, &given);
 	}
 	ps_session_collect(s, pid, l, out);
 }
@@ -477,6 +477,22 @@ static void find_known(struct ps_session *s, int32_t pid, const struct pd_locati
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Data addresses are in code, too. */
+static bool is_variable(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			struct ps_known *out)
+{
+	bool decided;
+
+	if (l->of != PD_LOCATION_OF_ADDR)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	decided = ps_session_variable(s, pid, l, out);
+	pthread_mutex_unlock(&s->lock);
+	if (!decided)
+		*out = (struct ps_known){ .why = l->why };
+	return decided;
+}
+
 void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		struct pd_frame_names *out)
 {
@@ -484,7 +500,8 @@ void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 
 	if (!out)
 		return;
-	if (s && l && l->image != PD_NO_IMAGE && l->image < s->nr_images)
+	if (s && l && l->image != PD_NO_IMAGE && l->image < s->nr_images &&
+	    !is_variable(s, pid, l, &known))
 		find_known(s, pid, l, &known);
 	*out = (struct pd_frame_names){ .functions = known.functions,
 				  .nr_functions = known.nr_functions, .why = known.why,

@@ -322,7 +322,15 @@ static inline uint64_t ps_lookup_of(const struct pd_location *l, uint64_t addres
 	return l->flags & PD_LOCATION_RETURN && address ? address - 1 : address;
 }
 
-/* The same in a table of the kernel's symbols, for an address there. Its chains have some exact
+#define PS_OF_DATA (1ull << 63)		/* no offset or address of a process has it */
+
+/* Returns the address of a location in a bundle, where data has other names than code. */
+static inline uint64_t ps_address_in_bundle(const struct pd_location *l, uint64_t address)
+{
+	return l->of == PD_LOCATION_OF_ADDR ? address | PS_OF_DATA : ps_lookup_of(l, address);
+}
+
+/* The address to look up in a table of the kernel's symbols. Its chains have some exact
  * addresses: where entry code begins that no call has as its return address, as ret_from_fork. */
 uint64_t ps_lookup_in_kernel(const struct pd_location *l, const struct ps_symtab *symbols,
 			     uint64_t address);
@@ -335,6 +343,13 @@ void ps_session_read_bundle(struct ps_session *s, struct pd_bytes section);
 /* Finds a location in the bundle. Returns false if it is not there. */
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		      struct ps_known *out);
+/* Notes that a location has a name of the recording. */
+void ps_session_mark_given(struct ps_session *s, const struct pd_location *l,
+			   const struct ps_known *given);
+/* Finds the variable at a data address, or why there is none. Returns false if it may be a
+ * function's. The lock must be held. */
+bool ps_session_variable(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			 struct ps_known *out);
 /* The same for what simpleperf found. */
 void ps_session_read_device(struct ps_session *s, struct pd_bytes section,
 			    enum ps_simpleperf_form form);
@@ -348,6 +363,9 @@ void ps_session_keep_rows(struct ps_session *s, struct ps_cfi *cfi);
 void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
 			 struct ps_bundle_image *image);
 void ps_session_free_rows(struct ps_session *s);
+/* Keeps where a variable begins and ends, for a bundle. */
+void ps_session_collect_variable(struct ps_session *s, int32_t pid, const struct pd_location *l,
+				 const struct ps_known *found, uint64_t size);
 /* Keeps what was found at a location, for a bundle. */
 void ps_session_collect(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			const struct ps_known *found);

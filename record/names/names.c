@@ -30,7 +30,7 @@ struct recent {
 	uint64_t addr;
 	uint32_t image;
 	int32_t pid;
-	uint8_t flags;
+	uint8_t flags, of;
 };
 
 /* The recording, as the sandbox can read it. */
@@ -107,10 +107,23 @@ static bool is_recent(struct names *n, int32_t pid, const struct pd_location *l)
 {
 	struct recent *r = &n->recent[(l->addr ^ l->addr >> 12) & (DISTINCT - 1)];
 
-	if (r->addr == l->addr && r->image == l->image && r->pid == pid && r->flags == l->flags)
+	if (r->addr == l->addr && r->image == l->image && r->pid == pid && r->flags == l->flags &&
+	    r->of == l->of)
 		return true;
-	*r = (struct recent){ l->addr, l->image, pid, l->flags };
+	*r = (struct recent){ l->addr, l->image, pid, l->flags, l->of };
 	return false;
+}
+
+/* Looks up the variable at the data address. */
+static void look_up_data(struct names *n, struct pd_reader *r, const struct pd_fields *item)
+{
+	struct pd_frame_names found;
+	struct pd_location l;
+
+	if (item->has & PD_HAS_ADDR && item->addr &&
+	    pd_history_data(n->history, pd_reader_record(r, item), &l) &&
+	    !is_recent(n, item->pid, &l))
+		ps_resolve(n->session, item->pid, &l, &found);
 }
 
 static size_t find_frames(struct names *n, struct pd_reader *r, const struct pd_fields *item,
@@ -136,6 +149,7 @@ static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd
 		if (n->options->clock == PS_CLOCK_MONOTONIC ||
 		    !is_recent(n, item->pid, &frames[i]))
 			ps_resolve(n->session, item->pid, &frames[i], &found);
+	look_up_data(n, r, item);
 }
 
 static struct ps_places list_places(const struct held_roots *roots, struct root_paths *list)
@@ -169,7 +183,7 @@ static bool make_session(struct names *n)
 
 static void find_names(struct names *n)
 {
-	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN;
+	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN | PD_HAS_ADDR;
 
 	n->cut = !read_records(n, PD_HAS_TIME, learn_record) || !make_session(n) ||
 		 !read_records(n, want, look_up_sample) || ps_session_lacks_memory(n->session);

@@ -18,6 +18,7 @@ sanitize = pytest.mark.sanitize
 
 CLOCK = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|CPU|CALLCHAIN")
 BRANCHES = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|BRANCH_STACK")
+DATA = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|ADDR")
 KERNEL_MARK, USER_MARK = 2**64 - 128, 2**64 - 512
 IN_KERNEL, IN_USER = 1, 2       # cpumode
 COMM_EXEC = 1 << 13
@@ -136,6 +137,29 @@ def test_branches(tmp_path, decode):
             for pair in record["branch_frames"]] == [
         {"from": ("/bin/sh", 1), "to": ("/bin/sh", 2)}, {"from": "NO_MAP", "to": ("/bin/sh", 3)}]
     assert not complaints("document.schema.json", document)
+
+
+@sanitize
+def test_data_addresses(tmp_path, decode):
+    """Of the process, else of the kernel; 0 is none."""
+    records = [r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", IN_KERNEL,
+                      sid=sid(0, 0, attr=DATA)),
+               mapped(5, 0x1000, 0x1000, 0x3000, "/bin/sh", 20, attr=DATA),
+               *(sample(DATA, IN_KERNEL, ip=KERNEL, pid=5, tid=5, time=30, addr=addr)
+                 for addr in (0x1010, 0x2000, KERNEL + 1, 0))]
+    path = written(tmp_path, records, attr=DATA)
+    document = decode(path, "--resolve")
+    found = [record.get("addr_frame") for record in samples(document)]
+    assert found[3] is None
+    assert [place(frame) for frame in found[:3]] == [
+        ("/bin/sh", 0x3010), "NO_MAP", ("[kernel.kallsyms]", KERNEL + 1)]
+    assert sum(image["frames"] for image in document["images"]) == 4     # those of code
+    assert not complaints("document.schema.json", document)
+    table = decode(path, "--symbols=table")
+    assert [record["addr_frame_id"][-1] for record in samples(table)[:3]] == ["d"] * 3
+    assert {record["addr_frame_id"] for record in samples(table)[:3]} <= {
+        frame["id"] for frame in table["frames"]}
+    assert not complaints("document.schema.json", table)
 
 
 @sanitize
@@ -409,7 +433,7 @@ def test_captures(fixture_file, run_pdecode, pdecode, tmp_path):
                           {**document, "records": samples(document)[:20]})
     assert all(frames_hold(record) for record in samples(document))
     for record in samples(document):
-        for key in "comm", "comm_hex", "frames", "branch_frames":
+        for key in "comm", "comm_hex", "frames", "branch_frames", "addr_frame":
             record.pop(key, None)
     document.pop("images")
     assert document == strict_json(plain.stdout)

@@ -302,6 +302,7 @@ enum pd_location_of {
 	PD_LOCATION_OF_BRANCH_FROM,
 	PD_LOCATION_OF_BRANCH_TO,
 	PD_LOCATION_OF_STACK,		/* ps_frames(): unwound */
+	PD_LOCATION_OF_ADDR,		/* of data, or of what else the event is about */
 };
 
 struct pd_location {
@@ -401,6 +402,11 @@ PD_API uint64_t pd_history_mapped(const struct pd_history *h, const struct pd_fi
  * pd_history_frames(). */
 PD_API size_t pd_history_branches(const struct pd_history *h, const struct pd_record *sample,
 				  struct pd_location *out, size_t capacity);
+
+/* Locates the data address of a sample (PERF_SAMPLE_ADDR): in the process, else in the kernel. Maps
+ * of data must be recorded. Returns false, without *out, if the sample has none, or 0. */
+PD_API bool pd_history_data(const struct pd_history *h, const struct pd_record *sample,
+			    struct pd_location *out);
 
 /* --- maps --- */
 
