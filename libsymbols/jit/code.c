@@ -132,6 +132,13 @@ const struct ps_jit_range *ps_jit_find_range(struct ps_jit_code *c, uint64_t add
 	return i == PS_FLAT_NONE ? NULL : &c->ranges[i];
 }
 
+bool ps_jit_is_only_range(struct ps_jit_code *c, const struct ps_jit_range *r, uint64_t address)
+{
+	const size_t i = (size_t)(r - c->ranges);
+
+	return find_before(c, c->nr, address) == i && find_before(c, i, address) == PS_FLAT_NONE;
+}
+
 bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out)
 {
 	const struct ps_jit_range *r = ps_jit_find_range(c, address, time);

@@ -52,7 +52,9 @@ int ps_jit_seal(struct ps_jit_code *c);
 /* Finds the code at an address as it was at `time`, or returns NULL. May allocate. */
 const struct ps_jit_range *ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
 					     uint64_t time);
-/* The same as a symbol. */
+/* Returns whether only that range, of all times, contains the address. May allocate. */
+bool ps_jit_is_only_range(struct ps_jit_code *c, const struct ps_jit_range *r, uint64_t address);
+/* Finds the code as a symbol. */
 bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out);
 /* Finds the line of that code, or returns NULL. */
 const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time);

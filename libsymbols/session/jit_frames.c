@@ -14,6 +14,10 @@ struct ps_jit_frames {
 	struct ps_elf elf;
 	struct ps_cfi *cfi;	/* NULL: it can't be used */
 	uint32_t number;
+	/* Of a jitdump, if its rows are kept for a bundle; else NULL. */
+	const struct ps_process_code *code;
+	const struct ps_jit_range *range;
+	struct ps_jit_frames *next;	/* of those that are kept */
 };
 
 /* Some compilers leave their machine out. They ran on this one, where their files are. */
@@ -50,31 +54,107 @@ static void open_frames(struct ps_session *s, uint16_t machine, const struct ps_
 }
 
 /* Returns NULL without memory. */
-static struct ps_jit_frames *frames_of(struct ps_session *s, uint64_t key, uint16_t machine,
-				       const struct ps_jit_range *r, struct pd_bytes eh_frame)
+static struct ps_jit_frames *add_frames(struct ps_session *s, uint64_t key)
 {
-	struct ps_jit_frames *f = pd_map_find(&s->jit_frames, key);
+	struct ps_jit_frames *f;
 
-	if (f || !pd_budget_charge(&s->budget, HANDLE_MEMORY))
-		return f;
+	if (!pd_budget_charge(&s->budget, HANDLE_MEMORY))
+		return NULL;
 	f = pd_arena_alloc(&s->arena, sizeof(*f));
 	if (!f || pd_map_add(&s->jit_frames, key, f)) {
 		pd_budget_give_back(&s->budget, HANDLE_MEMORY);
 		return NULL;
 	}
 	f->number = s->nr_jit_frames++;
-	open_frames(s, machine, r, eh_frame, f);
 	return f;
 }
 
-static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_jit_code *dump,
+/* The same. */
+static struct ps_jit_frames *frames_of(struct ps_session *s, uint64_t key, uint16_t machine,
+				       const struct ps_jit_range *r, struct pd_bytes eh_frame)
+{
+	struct ps_jit_frames *f = pd_map_find(&s->jit_frames, key);
+
+	if (f)
+		return f;
+	f = add_frames(s, key);
+	if (f)
+		open_frames(s, machine, r, eh_frame, f);
+	return f;
+}
+
+static void keep_rows(struct ps_session *s, struct ps_jit_frames *f,
+		      const struct ps_process_code *code, const struct ps_jit_range *r)
+{
+	if (!s->collected || !f->cfi || f->code)
+		return;
+	ps_session_keep_rows(s, f->cfi);
+	f->code = code;
+	f->range = r;
+	f->next = s->kept_jit_frames;
+	s->kept_jit_frames = f;
+}
+
+static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_process_code *code,
 					    uint64_t address, uint64_t time)
 {
+	struct ps_jit_code *dump = &code->dump.code;
 	const struct ps_jit_range *r = ps_jit_find_range(dump, address, time);
+	struct ps_jit_frames *f = NULL;
 
-	if (!r || !r->eh_frame.size)
+	if (r && r->eh_frame.size)
+		f = frames_of(s, (uintptr_t)r, machine_of(dump), r, r->eh_frame);
+	if (f)
+		keep_rows(s, f, code, r);
+	return f;
+}
+
+const struct ps_asked_row *ps_session_jit_asked(struct ps_session *s, struct ps_process_code *code)
+{
+	struct ps_asked_row *first = NULL, *copy;
+
+	for (const struct ps_jit_frames *f = s->kept_jit_frames; f; f = f->next) {
+		const struct ps_asked_row *asked = f->code == code ? ps_cfi_asked(f->cfi) : NULL;
+
+		for (; asked; asked = asked->next) {
+			if (!ps_jit_is_only_range(&code->dump.code, f->range, asked->vaddr))
+				continue;
+			copy = pd_arena_alloc(&s->arena, sizeof(*copy));
+			if (!copy)
+				return first;
+			*copy = (struct ps_asked_row){ first, asked->vaddr, asked->bytes };
+			first = copy;
+		}
+	}
+	return first;
+}
+
+/* --- from the recording --- */
+
+#define GIVEN_KEY (UINT64_C(3) << 62)	/* no address of a process has it */
+
+/* Returns what has the rows of the process in the recording, if one is of that address. */
+static struct ps_jit_frames *frames_of_bundle(struct ps_session *s, int32_t pid, uint64_t address)
+{
+	const uint64_t key = GIVEN_KEY | (uint32_t)pid;
+	const struct ps_bundle_image *given = pd_map_find(&s->given_code,
+							  (uint64_t)(uint32_t)pid + 1);
+	const struct ps_given_rows rows = {
+		.addresses = given ? given->unwound : NULL,
+		.rows = given ? given->unwound_rows : NULL, .nr = given ? given->nr_unwound : 0,
+		.items = given ? given->rows : NULL,
+	};
+	struct ps_jit_frames *f = pd_map_find(&s->jit_frames, key);
+	struct pd_bytes unused;
+
+	if (!ps_given_row_find(&rows, address, &unused))
 		return NULL;
-	return frames_of(s, (uintptr_t)r, machine_of(dump), r, r->eh_frame);
+	if (f)
+		return f;
+	f = add_frames(s, key);
+	if (f)
+		f->cfi = ps_cfi_given(&rows, &s->budget);
+	return f;
 }
 
 /* --- Python --- */
@@ -134,14 +214,16 @@ bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_loc
 			  struct ps_place *out, bool *is_of_time)
 {
 	struct ps_process_code *code = ps_session_code(s, pid);
+	const bool has_dump = code && ps_session_is_file_of(code, &code->dump, l);
 	struct ps_jit_frames *f = NULL;
 
 	*is_of_time = code && code->dump.is_found && code->dump.code.has_eh_frame;
-	if (*is_of_time && ps_session_is_file_of(code, &code->dump, l))
-		f = frames_of_dump(s, &code->dump.code, l->addr,
-				   ps_session_time_in_dump(s, code, l));
+	if (*is_of_time && has_dump)
+		f = frames_of_dump(s, code, l->addr, ps_session_time_in_dump(s, code, l));
 	if (!f && code && ps_session_is_file_of(code, &code->map, l))
 		f = frames_of_map(s, &code->map.code, l->addr);
+	if (!f && !has_dump)
+		f = frames_of_bundle(s, pid, l->addr);
 	if (!f)
 		f = frames_given(s, pid, l);
 	if (!f || !f->cfi)

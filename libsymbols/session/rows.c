@@ -86,7 +86,7 @@ static size_t count_asked(const struct ps_asked_row *asked)
 	return n;
 }
 
-/* Returns the rows in the order of addresses, or NULL without memory. */
+/* Returns the n rows in the order of addresses, or NULL without memory. */
 static const struct ps_asked_row **sort_asked(struct ps_session *s,
 					      const struct ps_asked_row *asked, size_t n)
 {
@@ -107,16 +107,16 @@ static const struct ps_asked_row **sort_asked(struct ps_session *s,
 	return sorted;
 }
 
-void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
-			 struct ps_bundle_image *image)
+/* Sets the rows of an image of a bundle. Without `elf` their addresses are those of a process. */
+static void set_rows(struct ps_session *s, const struct ps_asked_row *asked,
+		     const struct ps_elf *elf, struct ps_bundle_image *image)
 {
-	const struct ps_asked_row *asked = l->cfi ? ps_cfi_asked(l->cfi) : NULL;
 	const size_t n = count_asked(asked);
 	const struct ps_asked_row **sorted = n ? sort_asked(s, asked, n) : NULL;
 	struct row_table t = { .session = s, .image = image, .by_hash.budget = &s->budget };
 	uint64_t offset;
 
-	if (!sorted || l->why != PD_WHY_FOUND)
+	if (!sorted)
 		return;
 	image->rows = pd_arena_alloc(&s->arena, n * sizeof(*image->rows));
 	image->unwound = pd_arena_alloc(&s->arena, n * sizeof(*image->unwound));
@@ -124,11 +124,25 @@ void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
 	if (!image->rows || !image->unwound || !image->unwound_rows)
 		return;
 	for (size_t i = 0; i < n; i++) {
+		offset = sorted[i]->vaddr;
 		if ((i && sorted[i]->vaddr == sorted[i - 1]->vaddr) ||
-		    !ps_elf_offset(&l->binary.image, sorted[i]->vaddr, &offset))
+		    (elf && !ps_elf_offset(elf, sorted[i]->vaddr, &offset)))
 			continue;
 		image->unwound[image->nr_unwound] = offset;
 		image->unwound_rows[image->nr_unwound++] = index_of(&t, sorted[i]->bytes);
 	}
 	pd_map_free(&t.by_hash);
+}
+
+void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
+			 struct ps_bundle_image *image)
+{
+	if (l->cfi && l->why == PD_WHY_FOUND)
+		set_rows(s, ps_cfi_asked(l->cfi), &l->binary.image, image);
+}
+
+void ps_session_set_jit_rows(struct ps_session *s, struct ps_process_code *code,
+			     struct ps_bundle_image *image)
+{
+	set_rows(s, ps_session_jit_asked(s, code), NULL, image);
 }

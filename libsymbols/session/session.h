@@ -190,6 +190,7 @@ struct ps_session {
 	struct pd_map jit_frames;	/* struct ps_jit_range, by its address -> struct
 					 * ps_jit_frames */
 	uint32_t nr_jit_frames;
+	struct ps_jit_frames *kept_jit_frames;	/* the first, for a bundle */
 	struct pd_buf bundle;		/* as it was given */
 	bool given_is_whole;		/* all of it could be read */
 	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
@@ -275,6 +276,10 @@ uint64_t ps_session_time_in_dump(const struct ps_session *s, const struct ps_pro
  * held. */
 bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			  struct ps_place *out, bool *is_of_time);
+/* Returns copies of the rows of a process's JIT code that were asked for, as far as only one piece
+ * of code was ever at their addresses. */
+const struct ps_asked_row *ps_session_jit_asked(struct ps_session *s,
+						struct ps_process_code *code);
 void ps_session_free_jit_frames(struct ps_session *s);
 
 /* Returns when the last process with that number ran; NULL: not known. */
@@ -362,6 +367,9 @@ void ps_session_keep_rows(struct ps_session *s, struct ps_cfi *cfi);
 /* Sets the rows of an image. Without memory there are none. */
 void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
 			 struct ps_bundle_image *image);
+/* The same for the JIT code of a process. */
+void ps_session_set_jit_rows(struct ps_session *s, struct ps_process_code *code,
+			     struct ps_bundle_image *image);
 void ps_session_free_rows(struct ps_session *s);
 /* Keeps where a variable begins and ends, for a bundle. */
 void ps_session_collect_variable(struct ps_session *s, int32_t pid, const struct pd_location *l,

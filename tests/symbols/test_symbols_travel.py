@@ -106,7 +106,7 @@ int main(void)
 """
 
 
-PYTHON = r"""
+JIT = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -267,11 +267,13 @@ def test_callers_of_copied_stacks(recorded, tmp_path):
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")
-@pytest.mark.parametrize("options", [[], ["dump"]], ids=["map", "dump"])
-def test_stacks_through_code_of_python(options, tmp_path):
+@pytest.mark.parametrize("name, options", [
+    ("py::work:/a.py", []), ("py::work:/a.py", ["dump"]), ("work", ["dump"])],
+    ids=["python map", "python dump", "dump"])
+def test_stacks_through_jit_code(name, options, tmp_path):
     """Neither names nor call frame information need the file of the process afterwards. A jitdump
     is written while it is mapped."""
-    (tmp_path / "p.c").write_text(PYTHON)
+    (tmp_path / "p.c").write_text(JIT.replace("py::work:/a.py", name))
     subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-o", tmp_path / "app",
                     tmp_path / "p.c"], check=True)
     done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "1000", "-k",
@@ -288,7 +290,7 @@ def test_stacks_through_code_of_python(options, tmp_path):
     home = stacks()
     written.unlink()
     assert home == stacks()
-    assert home.most_common(1)[0][0] == (("spin", "py::work:/a.py", "main"), "BOTTOM")
+    assert home.most_common(1)[0][0] == (("spin", name, "main"), "BOTTOM")
 
 
 def chains(lines):
