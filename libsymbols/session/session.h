@@ -318,6 +318,10 @@ void ps_session_place(struct ps_session *s, const void *line, const char *file, 
  * NULL. Paths are kept by their addresses. */
 const char *ps_session_source_path(struct ps_session *s, const char *path);
 
+/* Returns how a chain ends that comes from a call in the function of that name, if that went on to
+ * another stack; else PS_END_NONE. */
+enum ps_end ps_session_switched(const char *name, size_t size);
+
 /* stack.c: frees the unwinders. */
 void ps_session_free_unwinders(struct ps_session *s);
 

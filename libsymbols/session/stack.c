@@ -207,8 +207,32 @@ static void open_cfi(struct ps_session *s, struct ps_loaded *l)
 	ps_session_keep_rows(s, l->cfi);
 }
 
+/* The call before the trampoline of a signal is in another function. */
+static enum ps_end switched_in(const struct ps_symtab *symbols, uint64_t vaddr)
+{
+	struct ps_symbol s;
+
+	if (!ps_symtab_find(symbols, vaddr, &s) &&
+	    (!ps_symtab_find(symbols, vaddr + 1, &s) || s.start != vaddr + 1))
+		return PS_END_NONE;
+	return ps_session_switched(s.name, s.name_size);
+}
+
+/* The same by the function that the recording names. */
+static enum ps_end switched_given(struct ps_session *s, int32_t pid, const struct pd_location *l)
+{
+	struct ps_known known;
+	const char *name;
+
+	if (!ps_session_given(s, pid, l, &known) || !known.nr_functions)
+		return PS_END_NONE;
+	name = known.functions[known.nr_functions - 1].linkage_name;
+	return ps_session_switched(name, strlen(name));
+}
+
 /* Fills in *out for an address in a mapped file. */
-static void place_in_file(struct ps_session *s, const struct pd_location *l, struct ps_place *out)
+static void place_in_file(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			  struct ps_place *out)
 {
 	const struct ps_mapping map = { l->start, l->pgoff, true };
 	struct ps_loaded *loaded = ps_session_load(s, l->image);
@@ -219,6 +243,7 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 		if (!loaded->cfi)
 			loaded->cfi = ps_session_given_cfi(s, l->image);
 		out->cfi = loaded->cfi;
+		out->switched = switched_given(s, pid, l);
 		return;
 	}
 	if (!loaded->cfi)
@@ -227,6 +252,7 @@ static void place_in_file(struct ps_session *s, const struct pd_location *l, str
 		return;
 	out->vaddr_bias = l->addr - vaddr;
 	out->cfi = loaded->cfi;
+	out->switched = switched_in(&loaded->binary.symbols, vaddr);
 }
 
 /* Returns whether the place depends on the moment: memory of JIT code is used again. */
@@ -263,7 +289,7 @@ static bool find_place(struct ps_stack_worker *w, const struct pd_location *l,
 	if (!has_file(image))
 		return place_in_code(w, image, *l, out);
 	pthread_mutex_lock(&s->lock);
-	place_in_file(s, l, out);
+	place_in_file(s, w->pid, l, out);
 	pthread_mutex_unlock(&s->lock);
 	return false;
 }

@@ -100,6 +100,8 @@ static enum ps_end step(struct ps_unwinder *u, struct ps_frame_state *f, enum ps
 	const struct ps_row *row;
 	enum ps_end end = place->why;
 
+	if (place->switched != PS_END_NONE && !f->exact)
+		return place->switched;
 	if (place->cfi) {
 		rule = find_rule(u, f, place, address, detail);
 		if (rule->flags & PS_RULE_SIGNAL)

@@ -168,6 +168,42 @@ int main(int argc, char **argv)
 """
 
 
+SWITCHING = r"""
+#include <stdint.h>
+#include <stdlib.h>
+asm(".globl runtime.systemstack.abi0\n"
+    ".type runtime.systemstack.abi0, @function\n"
+    "runtime.systemstack.abi0:\n"
+    "	.cfi_startproc\n"
+    "	push %rbp\n"
+    "	.cfi_def_cfa_offset 16\n"
+    "	mov %rsp, %rbp\n"
+    "	mov %rsi, %rsp\n"
+    "	call *%rdi\n"
+    "	mov %rbp, %rsp\n"
+    "	pop %rbp\n"
+    "	.cfi_def_cfa_offset 8\n"
+    "	ret\n"
+    "	.cfi_endproc\n"
+    ".size runtime.systemstack.abi0, . - runtime.systemstack.abi0\n");
+void switching(void (*f)(void), uintptr_t *stack) asm("runtime.systemstack.abi0");
+__attribute__((noinline)) void never_called(void) { abort(); }
+__attribute__((noinline)) void spin(void)
+{
+	for (volatile long i = 0; i < 100000000; i++)
+		;
+}
+int main(void)
+{
+	uintptr_t *stack = malloc(65536);
+	for (int i = 0; i < 8192; i++)
+		stack[i] = (uintptr_t)never_called + 1;
+	switching(spin, stack + 8000);
+	return 0;
+}
+"""
+
+
 # --- a recording that is carried away -----------------------------------------------------------
 
 @pytest.fixture(scope="module")
@@ -291,6 +327,23 @@ def test_stacks_through_jit_code(name, options, tmp_path):
     written.unlink()
     assert home == stacks()
     assert home.most_common(1)[0][0] == (("spin", name, "main"), "BOTTOM")
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")
+def test_the_runtime_of_go_switches_stacks(tmp_path):
+    """What is on the other stack was not called from there."""
+    (tmp_path / "p.c").write_text(SWITCHING)
+    subprocess.run(["gcc", "-O2", "-o", tmp_path / "app", tmp_path / "p.c"], check=True)
+    named_recording.record(tmp_path / "p.data", "-F", "1000", "--call-graph", "dwarf,2048", "--",
+                           tmp_path / "app")
+    home = decode(tmp_path / "p.data")
+    stacks = collections.Counter(
+        (tuple(frame.get("symbol") for frame in line["frames"]), line["stack_end"])
+        for line in map(json.loads, home.splitlines())
+        if line.get("type") == "SAMPLE" and line["cpumode"] == "USER")
+    assert stacks.most_common(1)[0][0] == (("spin", "runtime.systemstack.abi0"), "OTHER_STACK")
+    (tmp_path / "app").unlink()
+    assert frames(decode(tmp_path / "p.data")) == frames(home)
 
 
 def chains(lines):
