@@ -69,6 +69,7 @@ struct ps_bundle_images {
 	struct ps_bundle_image *items;
 	size_t nr;
 	bool is_whole;		/* damage, or a lack of memory, ends them */
+	bool has_inlined;	/* as far as the recorder had debug information, all of it */
 };
 
 /* Reads a section in either byte order. Texts are borrowed from it; the images are valid as long as

@@ -241,6 +241,7 @@ struct ps_bundle_images ps_bundle_read(struct pd_bytes section, struct pd_arena 
 	       take_image(&c, version, &images.items[images.nr], arena))
 		images.nr++;
 	images.is_whole = images.nr == count && pd_left(&c) == 0;
+	images.has_inlined = images.is_whole && cut == PS_BUNDLE_WHOLE;
 	return images;
 }
 

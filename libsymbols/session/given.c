@@ -43,11 +43,20 @@ void ps_session_read_bundle(struct ps_session *s, struct pd_bytes section)
 	pd_buf_append(&s->bundle, section.data, section.size);
 	given = ps_bundle_read(pd_buf_bytes(&s->bundle), &s->arena);
 	s->given_is_whole = given.is_whole;
+	s->given_has_inlined = given.has_inlined;
 	images = ps_image_paths(s, &n);
 	s->given = pd_budget_alloc(&s->budget, s->nr_images * sizeof(struct ps_bundle_image *));
 	for (size_t i = 0; given.items && images && s->given && i < given.nr; i++)
 		assign_names(s, images, n, &given.items[i]);
 	ps_free_image_paths(s, images);
+}
+
+bool ps_session_is_inlined_given(const struct ps_session *s, uint32_t image)
+{
+	const struct ps_bundle_image *given = s->given ? s->given[image] : NULL;
+
+	return given && given->nr_calls && s->given_has_inlined &&
+	       s->options.depth == PS_INLINES && !s->places.nr_debug_dirs && !s->places.sysroot;
 }
 
 static const struct ps_bundle_image *given_at(const struct ps_session *s, int32_t pid,

@@ -357,7 +357,10 @@ struct ps_loaded *ps_session_load(struct ps_session *s, uint32_t index)
 	}
 	for (unsigned int i = 0; i < PS_SOURCES; i++)
 		l->sources |= l->binary.has[i] ? 1u << i : 0;
-	open_debug(s, l, image);
+	l->is_debug_deferred = image->kind < PD_IMAGE_KERNEL &&
+			       ps_session_is_inlined_given(s, index);
+	if (!l->is_debug_deferred)
+		open_debug(s, l, image);
 	return l;
 }
 
@@ -366,6 +369,7 @@ void ps_session_load_debug(struct ps_session *s, uint32_t index)
 	const struct pd_image *image = pd_history_image(s->options.history, index);
 	struct ps_loaded *l = &s->images[index];
 
+	l->is_debug_deferred = false;
 	if (l->has_debug)
 		return;
 	if (!l->binary.debug.elf)

@@ -122,6 +122,8 @@ static void resolve_file(struct ps_session *s, const struct pd_location *l, stru
 	out->why = loaded->why;
 	if (loaded->why != PD_WHY_FOUND)
 		return;
+	if (loaded->is_debug_deferred)	/* the bundle does not have the address */
+		ps_session_load_debug(s, l->image);
 	out->why = PD_WHY_NO_SYMBOL;
 	if (!ps_elf_address(&loaded->binary.image, &map, l->file_offset, &address))
 		return;
@@ -339,7 +341,7 @@ static bool find_given_first(struct ps_session *s, int32_t pid, const struct pd_
 
 	if (kind == PD_IMAGE_ANONYMOUS || kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK)
 		return ps_session_given(s, pid, l, out);
-	if (s->options.depth == PS_NAMES)
+	if (s->options.depth == PS_NAMES || ps_session_is_inlined_given(s, l->image))
 		return ps_session_given(s, pid, l, out) && out->nr_functions;
 	return kind == PD_IMAGE_KERNEL && s->given && s->given[l->image] &&
 	       !ps_session_vmlinux(s) && ps_session_given(s, pid, l, out);

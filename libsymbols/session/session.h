@@ -47,6 +47,7 @@ struct ps_loaded {
 	 * ps_session_has_debug(). */
 	struct ps_debug debug;
 	bool has_debug;
+	bool is_debug_deferred;		/* not opened: the bundle has what it would tell */
 	bool lacks_memory;		/* for it, or for a part of it */
 	enum ps_opening opening;	/* under the lock */
 	struct ps_loaded *next_waiting;
@@ -193,6 +194,7 @@ struct ps_session {
 	struct ps_jit_frames *kept_jit_frames;	/* the first, for a bundle */
 	struct pd_buf bundle;		/* as it was given */
 	bool given_is_whole;		/* all of it could be read */
+	bool given_has_inlined;		/* see struct ps_bundle_images */
 	struct ps_bundle_image **given;	/* by index of the history; NULL: none at all */
 	struct pd_map given_code;	/* pid + 1 -> struct ps_bundle_image */
 	struct pd_map given_chains;	/* ps_bundle_image.hits[i] -> struct pd_function, several */
@@ -349,6 +351,9 @@ void ps_session_read_recording(struct ps_session *s);
 /* Reads a bundle, and assigns its names to the images of the history. Without memory there are
  * fewer. */
 void ps_session_read_bundle(struct ps_session *s, struct pd_bytes section);
+/* Returns whether the bundle has all that debug information would tell of an image: the recorder had
+ * it, as some functions are inlined. Files that the user names may tell more. */
+bool ps_session_is_inlined_given(const struct ps_session *s, uint32_t image);
 /* Finds a location in the bundle. Returns false if it is not there. */
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		      struct ps_known *out);

@@ -353,6 +353,30 @@ def chains(lines):
             for line in lines for frame in json.loads(line)]
 
 
+def test_debug_information_is_opened_for_what_the_recording_lacks(inlining, run_pdecode, tmp_path):
+    document = json.loads(run_pdecode([inlining / "p.data"]).stdout)
+
+    def sources(path):
+        image, = [image for image in json.loads(run_pdecode(["--symbols", path]).stdout)["images"]
+                  if image["path"] == str(inlining / "app")]
+        return image["sources"]
+    home = frames(decode(inlining / "p.data"))
+    assert sources(inlining / "p.data") == ["BUNDLE"]
+    image, = [image for image in document["features"]["PD_SYMBOLS"]["images"]
+              if image["path"] == str(inlining / "app")]
+    keep = len(image["addresses"]) // 2
+    assert keep
+    for key in "addresses", "hits", "inlined", "lines", "line_files":
+        image[key] = image[key][:keep]
+    for key in "nr_addresses", "nr_inlined", "nr_lines":
+        image[key] = min(keep, image[key])
+    done = subprocess.run([TOOLS / "pencode", "-o", tmp_path / "fewer.data", "-"],
+                          input=json.dumps(document).encode(), stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    assert frames(decode(tmp_path / "fewer.data")) == home
+    assert {"SYMTAB", "BUNDLE"} <= set(sources(tmp_path / "fewer.data"))
+
+
 @pytest.mark.parametrize("options", [[], ["--no-inline"], ["--lines"]], ids=" ".join)
 @pytest.mark.parametrize("away", ["missing", "stripped", "without debug information"])
 def test_inlined_functions_and_lines_travel(away, options, inlining, tmp_path):
