@@ -104,8 +104,8 @@ static inline bool pd_json_has_utc(const struct pd_json *j, const struct pd_fiel
 /* Writes ,"time_utc":"..." for a time of the record, if its wall time is known. */
 void pd_json_utc(struct pd_json *j, uint64_t time);
 
-/* Writes a sample's ,"comm", ,"frames", ,"branch_frames" and ,"addr_frame", as far as options.history, which must
- * be set, knows them. */
+/* Writes a sample's ,"comm", ,"frames", ,"branch_frames" and ,"addr_frame", as far as
+ * options.history, which must be set, knows them. */
 void pd_json_resolve(struct pd_json *j, const struct pd_record *r);
 /* Moves the counts of a worker to the caller's sink. */
 void pd_json_resolve_collect(struct pd_json *all, struct pd_json *worker);

@@ -55,8 +55,8 @@ static const struct ps_section *section_of_function(const struct ps_elf *e, cons
 	return s;
 }
 
-/* Returns the section of a symbol that is a variable, or NULL. Those of threads have no address, and
- * those without a size only mark a place. */
+/* Returns the section of a symbol that is a variable, or NULL. Those of threads have no address,
+ * and those without a size only mark a place. */
 static const struct ps_section *section_of_variable(const struct ps_elf *e, const GElf_Sym *sym)
 {
 	const struct ps_section *s;

@@ -198,7 +198,7 @@ static struct ps_bundle_image *make_images(struct ps_session *s, size_t *n)
 			add_image(s, (uint32_t)i, &images[(*n)++]);
 	for (struct ps_process_code *p = s->first_process; images && p; p = p->next)
 		if (p->collected.nr && set_hits(s, &p->collected, &images[*n])) {
-			ps_session_set_jit_rows(s, p, &images[*n]);
+			ps_session_set_jit_rows(s, ps_session_jit_asked(s, p), &images[*n]);
 			images[(*n)++].pid = p->pid;
 		}
 	return images;

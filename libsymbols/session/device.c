@@ -68,7 +68,8 @@ bool ps_session_device(struct ps_session *s, const struct pd_location *l, struct
 	struct ps_symbol symbol;
 	uint64_t address;
 
-	if (!f || l->flags & PD_LOCATION_DATA || l->of == PD_LOCATION_OF_ADDR || !find_address(f, l, offset, &address) ||
+	if (!f || l->flags & PD_LOCATION_DATA || l->of == PD_LOCATION_OF_ADDR ||
+	    !find_address(f, l, offset, &address) ||
 	    !ps_symtab_find(&f->symbols, address, &symbol))
 		return false;
 	*out = (struct ps_known){

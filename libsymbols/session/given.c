@@ -178,7 +178,7 @@ static bool is_lost_code(const struct pd_location *l)
 	return l->flags & PD_LOCATION_DATA && l->of != PD_LOCATION_OF_ADDR;
 }
 
-/* Of variables only the beginning and the end are there. */
+/* A variable has only its beginning and its end there. */
 static bool find_hit(const struct ps_bundle_image *image, const struct pd_location *l,
 		     uint64_t address, struct ps_bundle_hit *out)
 {
@@ -223,4 +223,11 @@ bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_locatio
 		      struct ps_known *out)
 {
 	return find_in_bundle(s, pid, l, out) || ps_session_device(s, l, out);
+}
+
+void ps_session_mark_given(struct ps_session *s, const struct pd_location *l,
+			   const struct ps_known *given)
+{
+	s->images[l->image].is_given = true;
+	s->images[l->image].sources |= 1u << given->source;
 }

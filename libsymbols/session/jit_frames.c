@@ -14,7 +14,7 @@ struct ps_jit_frames {
 	struct ps_elf elf;
 	struct ps_cfi *cfi;	/* NULL: it can't be used */
 	uint32_t number;
-	/* Of a jitdump, if its rows are kept for a bundle; else NULL. */
+	/* Set if the rows are kept for a bundle. */
 	const struct ps_process_code *code;
 	const struct ps_jit_range *range;
 	struct ps_jit_frames *next;	/* of those that are kept */

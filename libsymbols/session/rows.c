@@ -141,8 +141,8 @@ void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
 		set_rows(s, ps_cfi_asked(l->cfi), &l->binary.image, image);
 }
 
-void ps_session_set_jit_rows(struct ps_session *s, struct ps_process_code *code,
+void ps_session_set_jit_rows(struct ps_session *s, const struct ps_asked_row *asked,
 			     struct ps_bundle_image *image)
 {
-	set_rows(s, ps_session_jit_asked(s, code), NULL, image);
+	set_rows(s, asked, NULL, image);
 }

@@ -378,13 +378,6 @@ static bool find_given_more(struct ps_session *s, int32_t pid, const struct pd_l
 	       (is_stripped && given->nr_functions == found->nr_functions);
 }
 
-void ps_session_mark_given(struct ps_session *s, const struct pd_location *l,
-			   const struct ps_known *given)
-{
-	s->images[l->image].is_given = true;
-	s->images[l->image].sources |= 1u << given->source;
-}
-
 static void resolve_anywhere(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			     struct ps_known *out)
 {

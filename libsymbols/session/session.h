@@ -351,8 +351,8 @@ void ps_session_read_recording(struct ps_session *s);
 /* Reads a bundle, and assigns its names to the images of the history. Without memory there are
  * fewer. */
 void ps_session_read_bundle(struct ps_session *s, struct pd_bytes section);
-/* Returns whether the bundle has all that debug information would tell of an image: the recorder had
- * it, as some functions are inlined. Files that the user names may tell more. */
+/* Returns whether the bundle has all that debug information would add to an image: the recorder
+ * had it, as some functions are inlined. Files that the user names may add more. */
 bool ps_session_is_inlined_given(const struct ps_session *s, uint32_t image);
 /* Finds a location in the bundle. Returns false if it is not there. */
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -377,7 +377,7 @@ void ps_session_keep_rows(struct ps_session *s, struct ps_cfi *cfi);
 void ps_session_set_rows(struct ps_session *s, const struct ps_loaded *l,
 			 struct ps_bundle_image *image);
 /* The same for the JIT code of a process. */
-void ps_session_set_jit_rows(struct ps_session *s, struct ps_process_code *code,
+void ps_session_set_jit_rows(struct ps_session *s, const struct ps_asked_row *asked,
 			     struct ps_bundle_image *image);
 void ps_session_free_rows(struct ps_session *s);
 /* Keeps where a variable begins and ends, for a bundle. */

@@ -52,8 +52,8 @@ static uint64_t find_variable(struct ps_session *s, const struct pd_location *l,
 }
 
 /* Where segments share offsets, these don't tell the variable. */
-static void collect(struct ps_session *s, int32_t pid, const struct pd_location *l, uint64_t size,
-		    const struct ps_known *found)
+static void collect_variable(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			     uint64_t size, const struct ps_known *found)
 {
 	const struct ps_elf *e = &s->images[l->image].binary.image;
 
@@ -77,7 +77,7 @@ bool ps_session_variable(struct ps_session *s, int32_t pid, const struct pd_loca
 		ps_session_mark_given(s, &in, out);
 	} else {
 		*out = (struct ps_known){ .why = PD_WHY_NO_SYMBOL };
-		collect(s, pid, &in, find_variable(s, &in, l, out), out);
+		collect_variable(s, pid, &in, find_variable(s, &in, l, out), out);
 	}
 	if (in.image != l->image) {
 		out->is_in_file = false;

@@ -29,8 +29,8 @@ struct ps_place {
 	/* without cfi: the end of a chain that comes here. PS_END_NO_CFI: it is code, and a
 	 * frame-pointer step may be tried */
 	enum ps_end why;
-	/* In a function that goes on to another stack before it calls: the end of a chain that comes
-	 * here from a call. PS_END_NONE: in any other */
+	/* in a function that goes on to another stack before it calls: the end of a chain that
+	 * comes here from a call. PS_END_NONE: in any other */
 	enum ps_end switched;
 };
 

@@ -141,7 +141,7 @@ def test_branches(tmp_path, decode):
 
 @sanitize
 def test_data_addresses(tmp_path, decode):
-    """Of the process, else of the kernel; 0 is none."""
+    """They are the process's, else the kernel's; 0 is none."""
     records = [r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", IN_KERNEL,
                       sid=sid(0, 0, attr=DATA)),
                mapped(5, 0x1000, 0x1000, 0x3000, "/bin/sh", 20, attr=DATA),

@@ -331,7 +331,7 @@ def test_stacks_through_jit_code(name, options, tmp_path):
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")
 def test_the_runtime_of_go_switches_stacks(tmp_path):
-    """What is on the other stack was not called from there."""
+    """The words on the other stack are no callers."""
     (tmp_path / "p.c").write_text(SWITCHING)
     subprocess.run(["gcc", "-O2", "-o", tmp_path / "app", tmp_path / "p.c"], check=True)
     named_recording.record(tmp_path / "p.data", "-F", "1000", "--call-graph", "dwarf,2048", "--",
