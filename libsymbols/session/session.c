@@ -100,15 +100,21 @@ void ps_free(struct ps_session *s)
 
 /* --- resolving --- */
 
+static bool is_named(const struct ps_symtab *symbols, uint64_t address, struct ps_symbol *out)
+{
+	return ps_symtab_find(symbols, address, out) && out->name_size;
+}
+
 /* Code can be entered as if it had been called. makecontext() does so: its function returns to
- * where __start_context begins, and only padding is before that. */
+ * where __start_context begins, and only padding is before that. Handlers of signals return to
+ * __restore_rt, whose call frame information begins a byte before it. */
 static uint64_t lookup_in_file(const struct pd_location *l, const struct ps_symtab *symbols,
 			       uint64_t address)
 {
 	const uint64_t call = ps_lookup_of(l, address);
 	struct ps_symbol s;
 
-	return !ps_symtab_find(symbols, call, &s) && ps_symtab_find(symbols, address, &s) &&
+	return !is_named(symbols, call, &s) && is_named(symbols, address, &s) &&
 	       s.start == address ? address : call;
 }
 

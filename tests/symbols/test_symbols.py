@@ -167,13 +167,17 @@ def test_a_return_address_after_the_last_call(program, symbols):
     assert (second["addr"], second["offset"]) == (hex(BASE + start + size), size)
 
 
-def test_code_entered_as_if_it_had_been_called(symbols, tmp_path):
+@pytest.mark.parametrize("before, after", [("", ""), (".cfi_startproc\nnop", ".cfi_endproc")],
+                         ids=["makecontext", "signal"])
+def test_code_entered_as_if_it_had_been_called(before, after, symbols, tmp_path):
     """makecontext() makes its function return to where __start_context begins. There is no call in
-    the padding before."""
+    the padding before. Call frame information of __restore_rt begins there."""
     source, path = tmp_path / "p.s", tmp_path / "p"
     source.write_text("".join(f"{gap}\n.globl {name}\n.type {name}, @function\n{name}: ret\n"
-                              f".size {name}, 1\n" for name, gap in
-                              (("main", ""), ("entered", ".p2align 5, 0x90"), ("next", ""))) +
+                              f".size {name}, 1\n{end}\n" for name, gap, end in
+                              (("main", "", ""),
+                               ("entered", ".p2align 5, 0x90\n" + before, after),
+                               ("next", "", ""))) +
                       '.section .note.GNU-stack,"",@progbits\n')
     subprocess.run(["gcc", "-o", path, source], check=True)
     at = {name: BASE + symbol(path, name)[0] for name in ("main", "entered", "next")}
