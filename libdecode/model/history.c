@@ -104,6 +104,7 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	h = calloc(1, sizeof(*h));
 	if (h) {
 		h->memory_limit = o.memory_limit ? o.memory_limit : PD_MEMORY_LIMIT;
+		h->word_size = o.word_size;
 		h->budget.limit = h->memory_limit;
 		h->plans = pd_history_plans_new();
 		h->seed = pd_hash_seed(h);

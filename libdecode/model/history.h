@@ -157,6 +157,7 @@ struct pd_stitcher;
 
 struct pd_history {
 	uint64_t memory_limit;
+	uint32_t word_size;		/* of the options */
 	struct pd_budget budget;	/* while learning: half of that */
 	struct pd_arena arena;
 	struct pd_history_bits bits;

@@ -191,11 +191,12 @@ static bool read_map(struct pd_history *h, const struct pd_record *r, struct pd_
 }
 
 /* 64-bit kernels have another vdso for 32-bit processes, which they give the same name. */
-static bool is_vdso_of_32_bits(const struct pd_record *r, const struct pd_side_band *s)
+static bool is_vdso_of_32_bits(const struct pd_history *h, const struct pd_record *r,
+			       const struct pd_side_band *s)
 {
-	const uint64_t limit = UINT64_C(1) << 32;
+	const unsigned int stated = pd_arch_word_size(r->session->arch);
 
-	return pd_arch_word_size(r->session->arch) == 8 && s->n[PD_SIDE_ADDR] < limit;
+	return (stated ? stated : h->word_size) == 8 && !(s->n[PD_SIDE_ADDR] >> 32);
 }
 
 static int learn_map(struct pd_history *h, const struct pd_record *r)
@@ -212,7 +213,7 @@ static int learn_map(struct pd_history *h, const struct pd_record *r)
 	f.space_of = space_of_mode(r->frame.misc & PD_MISC_CPUMODE, f.machine);
 	is_kernel = f.space_of == PD_SPACE_OF_KERNEL || f.space_of == PD_SPACE_OF_GUEST_KERNEL;
 	f.kind = pd_image_kind_of(s.text, f.space_of);
-	if (f.kind == PD_IMAGE_VDSO && is_vdso_of_32_bits(r, &s))
+	if (f.kind == PD_IMAGE_VDSO && is_vdso_of_32_bits(h, r, &s))
 		f.path = (struct pd_bytes){ (const uint8_t *)PD_VDSO_32, sizeof(PD_VDSO_32) - 1 };
 	m.pgoff = s.n[PD_SIDE_PGOFF];
 	if (pd_side_has(&s, PD_SIDE_PROT)) {

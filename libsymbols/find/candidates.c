@@ -11,6 +11,7 @@
 #define KERNEL (1u << PS_WANT_KERNEL)
 #define KALLSYMS (1u << PS_WANT_KALLSYMS)
 #define VDSO (1u << PS_WANT_VDSO)
+#define VDSO_32 (1u << PS_WANT_VDSO_32)
 #define PACKAGE (1u << PS_WANT_PACKAGE)
 #define MODULE (1u << PS_WANT_MODULE)
 #define OBJECT (1u << PS_WANT_OBJECT)
@@ -43,7 +44,7 @@ static const struct pattern patterns[] = {
 	{ "%d/.debug/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "/usr/lib/debug%d/%l", DEBUG, PS_PLACE_SYSROOT },
 	{ "%D/.build-id/%x/%r/elf", IMAGE | DEBUG | KERNEL | MODULE, PS_PLACE_NAMED },
-	{ "%D/.build-id/%x/%r/vdso", VDSO, PS_PLACE_NAMED },
+	{ "%D/.build-id/%x/%r/vdso", VDSO | VDSO_32, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_NAMED },
 	{ "%D/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_NAMED },
@@ -63,12 +64,13 @@ static const struct pattern patterns[] = {
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
 	{ "/usr/lib/debug%z", ALT, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/elf", IMAGE | KERNEL | MODULE, PS_PLACE_BUILD_ID },
-	{ "%H/.debug/.build-id/%x/%r/vdso", VDSO, PS_PLACE_BUILD_ID },
+	{ "%H/.debug/.build-id/%x/%r/vdso", VDSO | VDSO_32, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/kallsyms", KALLSYMS, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/debug", DEBUG | ALT, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r", IMAGE | KERNEL | MODULE, PS_PLACE_BUILD_ID },
 	{ "/proc/kallsyms", KALLSYMS, PS_PLACE_RUNNING },
 	{ PS_RUNNING_VDSO, VDSO, PS_PLACE_RUNNING },
+	{ PS_RUNNING_VDSO_32, VDSO_32, PS_PLACE_RUNNING },
 	{ "%C/%i/executable", IMAGE | MODULE, PS_PLACE_BUILD_ID },
 	{ "%C/%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
 	{ "%b/%a", ALT, PS_PLACE_DEBUGLINK },

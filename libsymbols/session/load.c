@@ -200,6 +200,7 @@ static const char *path_of(struct ps_session *s, const struct pd_image *image)
 
 static void find_image(struct ps_session *s, struct ps_loaded *l, const struct pd_image *image)
 {
+	const bool is_32 = strcmp(image->path, PD_VDSO_32) == 0;
 	struct image_search i = {
 		.loaded = l, .is_foreign = ps_session_is_foreign(s, image->index),
 		.is_path_ambiguous = image->is_path_ambiguous,
@@ -213,11 +214,12 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 				    .use = use_image, .session = s, .ctx = &i };
 
 	l->why = PD_WHY_NO_FILE;
-	if (strcmp(image->path, PD_VDSO_32) == 0)	/* that of this process is for 64 bits */
+	/* no recording has its build id: only when it ends, it is known to be that of this kernel */
+	if (is_32 && !s->options.ended)
 		return;
 	search.what.nr_mappers = ps_session_mappers(s, image->index, i.mappers);
 	if (image->kind == PD_IMAGE_VDSO)
-		search.what.kind = PS_WANT_VDSO;
+		search.what.kind = is_32 ? PS_WANT_VDSO_32 : PS_WANT_VDSO;
 	if (image->kind == PD_IMAGE_KERNEL)
 		search.what.kind = PS_WANT_KERNEL;
 	if (image->kind == PD_IMAGE_MODULE)

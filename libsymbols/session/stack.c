@@ -177,12 +177,16 @@ static struct kept_address *find_address(struct ps_stack_worker *w, uint64_t add
 	return k;
 }
 
-/* The vdso of 32-bit processes is not here. It is compiled with frame pointers. */
 static bool has_file(const struct pd_image *image)
 {
 	return image->kind == PD_IMAGE_FILE || image->kind == PD_IMAGE_DELETED ||
-	       image->kind == PD_IMAGE_MEMFD ||
-	       (image->kind == PD_IMAGE_VDSO && strcmp(image->path, PD_VDSO_32) != 0);
+	       image->kind == PD_IMAGE_MEMFD || image->kind == PD_IMAGE_VDSO;
+}
+
+/* The vdso of 32-bit processes is compiled with frame pointers. */
+static bool has_frame_pointers(const struct ps_session *s, uint32_t image)
+{
+	return strcmp(pd_history_image(s->options.history, image)->path, PD_VDSO_32) == 0;
 }
 
 /* Called by an unwinder, without the lock. */
@@ -242,6 +246,8 @@ static void place_in_file(struct ps_session *s, int32_t pid, const struct pd_loc
 	if (loaded->why != PD_WHY_FOUND) {
 		if (!loaded->cfi)
 			loaded->cfi = ps_session_given_cfi(s, l->image);
+		if (!loaded->cfi && has_frame_pointers(s, l->image))
+			out->why = PS_END_NO_CFI;
 		out->cfi = loaded->cfi;
 		out->switched = switched_given(s, pid, l);
 		return;

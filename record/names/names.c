@@ -380,7 +380,7 @@ struct pd_bytes names_find(int fd, const struct names_options *o, enum names_res
 	if (!n)
 		return section;
 	n->options = o;
-	n->history = pd_history_new(NULL, &ignored);
+	n->history = pd_history_new(PD_HISTORY_OPTIONS(.word_size = sizeof(void *)), &ignored);
 	if (n->history)
 		section = find_section(n, fd, result, lack);
 	pd_history_free(n->history);

@@ -168,6 +168,45 @@ int main(int argc, char **argv)
 """
 
 
+OF_32_BITS = r"""
+static unsigned vsyscall;
+static char buffer[1 << 20];
+__attribute__((noinline)) static int call(int n, int a, void *b, int c)
+{
+	int ret;
+	__asm__ volatile("call *%1" : "=a"(ret) : "m"(vsyscall), "a"(n), "b"(a), "c"(b), "d"(c)
+			 : "memory");
+	return ret;
+}
+__attribute__((noinline)) int read_zeros(int fd)
+{
+	int sum = 0;
+	for (int i = 0; i < 300; i++)
+		sum += call(3, fd, buffer, sizeof(buffer));
+	return sum;
+}
+__attribute__((used)) static void start(unsigned *sp)
+{
+	int fd;
+	for (sp += *sp + 2; *sp++;)
+		;
+	for (; sp[0]; sp += 2)
+		vsyscall = sp[0] == 32 ? sp[1] : vsyscall;	/* AT_SYSINFO */
+	fd = call(5, (int)"/dev/zero", 0, 0);
+	for (int i = 0; i < 10; i++)
+		read_zeros(fd);
+	call(1, 0, 0, 0);
+}
+__asm__(".globl _start\n"
+	"_start: .cfi_startproc\n"
+	".cfi_undefined %eip\n"
+	"mov %esp, %eax\n"
+	"push %eax\n"
+	"call start\n"
+	".cfi_endproc\n");
+"""
+
+
 SWITCHING = r"""
 #include <stdint.h>
 #include <stdlib.h>
@@ -327,6 +366,26 @@ def test_stacks_through_jit_code(name, options, tmp_path):
     written.unlink()
     assert home == stacks()
     assert home.most_common(1)[0][0] == (("spin", name, "main"), "BOTTOM")
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")
+def test_system_calls_of_32_bits(tmp_path):
+    """Their vdso is in no file, and not that of the recorder."""
+    (tmp_path / "p.c").write_text(OF_32_BITS)
+    done = subprocess.run(["gcc", "-m32", "-O2", "-ffreestanding", "-fno-pic", "-no-pie", "-static",
+                           "-nostdlib", "-fno-stack-protector", "-fasynchronous-unwind-tables",
+                           "-o", tmp_path / "app", tmp_path / "p.c"], stderr=subprocess.PIPE)
+    if done.returncode or subprocess.run([tmp_path / "app"], check=False).returncode:
+        pytest.skip("no programs of 32 bits here")
+    named_recording.record(tmp_path / "p.data", "-F", "1000", "--call-graph", "dwarf,2048", "--",
+                           tmp_path / "app")
+    stacks = collections.Counter(
+        (tuple(frame.get("symbol") for frame in line["frames"])[-4:], line["stack_end"])
+        for line in map(json.loads, decode(tmp_path / "p.data").splitlines())
+        if line.get("type") == "SAMPLE" and line["cpumode"] == "KERNEL")
+    (user, end), _ = stacks.most_common(1)[0]
+    assert (user[1:], end) == (("read_zeros", "start", "_start"), "BOTTOM")
+    assert user[0] == "call"
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")

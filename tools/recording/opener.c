@@ -1,6 +1,7 @@
 /* opener.c - opens files for a process in the sandbox: see opener.h. */
 #include "recording/opener.h"
 #include "process/process_path.h"
+#include "recording/vdso.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -62,8 +63,8 @@ static bool is_packed_module(int fd, const char *path)
 
 static bool is_of_kernel(const char *path)
 {
-	return strcmp(path, PS_RUNNING_VDSO) == 0 || strcmp(path, "/proc/kallsyms") == 0 ||
-	       strcmp(path, "/sys/kernel/notes") == 0;
+	return strcmp(path, PS_RUNNING_VDSO) == 0 || strcmp(path, PS_RUNNING_VDSO_32) == 0 ||
+	       strcmp(path, "/proc/kallsyms") == 0 || strcmp(path, "/sys/kernel/notes") == 0;
 }
 
 /* /tmp/perf-PID.map. */
@@ -145,24 +146,6 @@ static int find_in_root(const char *root, const char *path, int flags)
 	return fd;
 }
 
-/* The vdso is in every process, and in no file. */
-static int open_vdso(void)
-{
-	const char *start = (const char *)getauxval(AT_SYSINFO_EHDR);
-	const ElfW(Ehdr) *header = (const void *)start;
-	size_t size;
-	int fd;
-
-	if (!start || (fd = memfd_create("vdso", MFD_CLOEXEC)) < 0)
-		return -1;
-	/* its section headers are its end */
-	size = header->e_shoff + (size_t)header->e_shentsize * header->e_shnum;
-	if (write(fd, start, size) == (ssize_t)size)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static int look_up(const struct opener *o, const char *path, enum ps_file_place place, int flags)
 {
 	struct process_path p;
@@ -219,7 +202,9 @@ static int look_here(struct opener *o, const char *path, enum ps_file_place plac
 	if (place == PS_PLACE_DEBUGINFOD)
 		return debuginfod_get(&o->servers, path);
 	if (place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO) == 0)
-		return open_vdso();
+		return vdso_open();
+	if (place == PS_PLACE_RUNNING && strcmp(path, PS_RUNNING_VDSO_32) == 0)
+		return vdso_open_32();
 	return open_if_regular(o, path, place);
 }
 

@@ -59,6 +59,8 @@ struct pd_history_options {
 	uint64_t memory_limit;	/* bytes that the recording can make the history allocate; 0:
 				 * 256 MiB */
 	enum pd_history_mode mode;
+	uint32_t word_size;	/* bytes of an address of the kernel, for a recording without the
+				 * feature ARCH, such as one that just ended; 0: unknown */
 };
 #define PD_HISTORY_OPTIONS(...) PD_OPTIONS_OF(pd_history_options, __VA_ARGS__)
 

@@ -37,6 +37,7 @@ enum ps_want {
 	PS_WANT_PACKAGE,	/* the .dwp of the mapped file: its split debug information */
 	PS_WANT_OBJECT,		/* the .dwo of a unit */
 	PS_WANT_MODULE,		/* a kernel module, which may be compressed by xz, zstd or gzip */
+	PS_WANT_VDSO_32,	/* that of 32-bit processes of a 64-bit kernel */
 };
 
 /* How a name for a file came about. */
@@ -46,7 +47,7 @@ enum ps_file_place {
 	PS_PLACE_BUILD_ID,	/* from the build id, in the usual directories */
 	PS_PLACE_RECORDED,	/* the recorded path */
 	PS_PLACE_RUNNING,	/* of the running kernel: /proc/kallsyms, /sys/kernel/notes, or
-				 * PS_RUNNING_VDSO, which is no file */
+				 * PS_RUNNING_VDSO and PS_RUNNING_VDSO_32, which are no files */
 	PS_PLACE_TEMPORARY,	/* what a JIT compiler writes while it runs */
 	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
 				 * usual directories; the path in .gnu_debugaltlink */
@@ -63,6 +64,7 @@ enum ps_file_place {
 enum ps_network { PS_OFFLINE, PS_DEBUGINFOD };
 
 #define PS_RUNNING_VDSO "[vdso]"
+#define PS_RUNNING_VDSO_32 "[vdso32]"	/* which the kernel maps by ARCH_MAP_VDSO_32 */
 
 #define PS_BUILD_ID_MAX 64	/* bytes */
 

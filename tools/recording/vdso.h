@@ -1,0 +1,10 @@
+/* vdso.h - the code that the kernel maps into all processes, as files in memory. */
+#ifndef RECORDING_VDSO_H
+#define RECORDING_VDSO_H
+
+/* Return a descriptor, or -1. */
+int vdso_open(void);
+/* That of 32-bit processes of a 64-bit kernel. Starts a process that ends before the return. */
+int vdso_open_32(void);
+
+#endif
