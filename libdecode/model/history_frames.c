@@ -520,7 +520,7 @@ bool pd_history_data(const struct pd_history *h, const struct pd_record *sample,
 	uint64_t addr;
 
 	if (!h || !out || !sample || sample->frame.type != PD_RECORD_SAMPLE ||
-	    !pd_record_get_number(sample, "addr", &addr) || !addr)
+	    !pd_record_number(sample, PD_OF_BODY, PD_HOT_ADDR, &addr) || !addr)
 		return false;
 	l = lookup_of_record(h, sample, out, 1);
 	l.mode = PD_CPUMODE_UNKNOWN;
