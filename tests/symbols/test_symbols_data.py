@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import named as named_recording
 from conftest import TOOLS
 
 SOURCE = r"""
@@ -18,6 +19,8 @@ int main(int argc, char **argv)
 	volatile int sum = 0;
 	char *heap = __builtin_malloc(1 << 20);
 
+	if (!freopen(argv[1], "w", stdout))
+		return 1;
 	printf("constant %p filled %p zeros %p small %p\n", (void *)constant, (void *)filled,
 	       (void *)zeros, (void *)&small);
 	for (int i = 0; i < SIZE; i += 4096) {
@@ -41,12 +44,9 @@ def recorded(request, tmp_path):
     (tmp_path / "p.c").write_text(SOURCE)
     subprocess.run(["gcc", "-O1", *BUILDS[request.param], "-o", tmp_path / "app",
                     tmp_path / "p.c"], check=True)
-    done = subprocess.run([TOOLS / "precord", "-q", "-e", "page-faults", "-c", "1", "-d", "-o",
-                           tmp_path / "p.data", "--", tmp_path / "app"], capture_output=True,
-                          text=True)
-    if done.returncode:
-        pytest.skip(f"can't record: {done.stderr}")
-    words = done.stdout.split()
+    named_recording.record(tmp_path / "p.data", "-e", "page-faults", "-c", "1", "-d", "--",
+                           tmp_path / "app", tmp_path / "where")
+    words = (tmp_path / "where").read_text().split()
     return tmp_path, {name: int(at, 16) for name, at in zip(words[::2], words[1::2])}
 
 
