@@ -214,7 +214,7 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 				    .use = use_image, .session = s, .ctx = &i };
 
 	l->why = PD_WHY_NO_FILE;
-	/* no recording has its build id: only when it ends, it is known to be that of this kernel */
+	/* no recording has its build id: at the end of one it is that of this kernel */
 	if (is_32 && !s->options.ended)
 		return;
 	search.what.nr_mappers = ps_session_mappers(s, image->index, i.mappers);
