@@ -117,7 +117,8 @@ static void put_samples(struct pp_chrome *c, const struct pp_track *t)
 		pp_chrome_time(c, item.time);
 		pp_put_text(c->out, ",\"args\":{\"function\":");
 		pp_json_string(c->out, pp_name_of(p, &p->merged[place->node]));
-		pp_printf(c->out, ",\"weight\":%" PRIu64 "}}", item.weight);
+		pp_printf(c->out, ",\"weight\":%" PRIu64 "}}",
+			  c->out->o.measure == PP_BY_PERIOD ? item.weight : 1);
 	}
 }
 

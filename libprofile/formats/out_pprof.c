@@ -412,6 +412,15 @@ static const char *name_column(const struct encoding *c, size_t event, char *tex
 	return text;
 }
 
+/* The same for the column of the numbers of samples. */
+static const char *name_samples(const struct encoding *c, size_t event, char *text, size_t size)
+{
+	if (c->nr_columns == 1)
+		return "samples";
+	name_event(c, event, "_sample", text, size);
+	return text;
+}
+
 static void put_types(struct encoding *c)
 {
 	const struct pp_profile *p = c->out->p;
@@ -420,11 +429,19 @@ static void put_types(struct encoding *c)
 	for (size_t column = 0; column < c->nr_columns; column++) {
 		const size_t i = c->order[column].event;
 
-		name_event(c, i, "_sample", text, sizeof(text));
-		put_type(c, PROFILE_SAMPLE_TYPE, c->nr_columns > 1 ? text : "samples", "count");
+		put_type(c, PROFILE_SAMPLE_TYPE, name_samples(c, i, text, sizeof(text)), "count");
 		put_type(c, PROFILE_SAMPLE_TYPE, name_column(c, i, text, sizeof(text)),
 			 p->events[i].weigher.is_time ? "nanoseconds" : "count");
 	}
+}
+
+/* Writes the name of the column that pprof shows first. */
+static const char *name_default(const struct encoding *c, char *text, size_t size)
+{
+	const size_t event = c->out->o.event;
+
+	return c->out->o.measure == PP_BY_PERIOD ? name_column(c, event, text, size) :
+						   name_samples(c, event, text, size);
 }
 
 /* pprof shows these lines above every report. */
@@ -468,7 +485,7 @@ static void put_head(struct encoding *c)
 				p->counts.last - p->counts.first);
 	put_type(c, PROFILE_PERIOD_TYPE, name, w->is_time ? "nanoseconds" : "count");
 	pp_proto_number(&c->proto, &c->file, PROFILE_PERIOD, pp_nominal_period(w));
-	name = name_column(c, c->out->o.event, text, sizeof(text));
+	name = name_default(c, text, sizeof(text));
 	pp_proto_number(&c->proto, &c->file, PROFILE_DEFAULT_TYPE, string_of_text(c, name));
 	put_comments(c);
 }

@@ -316,6 +316,29 @@ def test_samples_with_their_times_in_pprof(tmp_path):
         ({"timestamp_ns": 20}, 7), ({"timestamp_ns": 30}, 5)]
 
 
+def test_each_sample_counts_one_on_request(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.sample(10, 10, 3, 0x1010)
+    one, both = tmp_path / "one", tmp_path / "both"
+    one.write_bytes(it.file())
+    it.sample(20, 10, 1, 0x1010, event=FAULTS)
+    both.write_bytes(it.file())
+    for path, weight, want in ((one, "period", "cpu"), (one, "samples", "samples"),
+                               (both, "period", "cpu"), (both, "samples", "cpu-clock_sample")):
+        assert Pprof(preport("-f", "pprof", f"--weight={weight}", path)).default_type == want
+    for weight, want in (("period", 3), ("samples", 1)):
+        _, samples, _ = chrome(preport("-f", "chrome", f"--weight={weight}", one))
+        assert [args["weight"] for _, args in samples] == [want]
+
+
+@pytest.mark.parametrize("form", ["pprof", "callgrind", "firefox", "otlp"])
+@pytest.mark.parametrize("option", ["--max-stack=2", "--cut-after=x", "--fold-recursion"])
+def test_addresses_are_not_left_out_of_stacks(recording, form, option):
+    preport("-f", form, option, recording, status=2)
+    preport("-f", "speedscope", option, recording)
+
+
 @pytest.mark.parametrize("options", [
     ["--labels=pid"], ["--labels=x", "-f", "pprof"], ["--labels=pid", "--group=pid", "-f", "pprof"],
     ["--labels=timestamp_ns", "--base", "x", "-f", "pprof"], ["--thin=2"],

@@ -209,6 +209,29 @@ static bool has_heading(const struct choices *c)
 		format == PP_SVG || format == PP_FIREFOX || format == PP_SPEEDSCOPE);
 }
 
+/* Addresses can't be left out of stacks: functions that are inlined there would go with them. */
+static enum cli_exit check_addresses(const struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+	const struct settings *s = c->s;
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{ "max-stack", s->max_stack }, { "cut-after", s->cut_after },
+		{ "fold-recursion", s->fold_recursion },
+	};
+
+	if (format != PP_PPROF && format != PP_CALLGRIND && format != PP_FIREFOX &&
+	    format != PP_OTLP)
+		return CLI_OK;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given)
+			return cli_usage(&preport, "'--%s' is not for -f pprof, callgrind, firefox "
+					 "and otlp", options[i].name);
+	return CLI_OK;
+}
+
 /* Evaluates the options of stacks. */
 static enum cli_exit prepare_stacks(struct choices *c)
 {
@@ -216,6 +239,8 @@ static enum cli_exit prepare_stacks(struct choices *c)
 	const bool is_picture = format == PP_SVG || format == PP_FLAMEGRAPH;
 	const bool is_folded = format == PP_FOLDED && !c->format->is_script;
 
+	if (check_addresses(c) != CLI_OK)
+		return CLI_USAGE;
 	if (c->s->callers && !is_picture && !is_folded && format != PP_TREE)
 		return cli_usage(&preport, "'--callers' is for -f tree, folded, svg and "
 				 "flamegraph");

@@ -117,7 +117,8 @@ static const struct cli_option options[] = {
 		   "only stacks with a function of this name; patterns may be used"),
 	CLI_NUMBER(0, "max-stack", "N", settings, max_stack,
 		   "at most N functions of each stack, from its root; with --callers and in "
-		   "-f script from its leaf"),
+		   "-f script from its leaf; as the two below not in -f pprof, callgrind, firefox "
+		   "and otlp"),
 	CLI_STRING(0, "cut-after", "PATTERN", settings, cut_after,
 		   "count callees of functions of this name for these; patterns may be used"),
 	CLI_FLAG(0, "fold-recursion", settings, fold_recursion,
