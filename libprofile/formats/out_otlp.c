@@ -48,7 +48,7 @@ struct encoding {
 	size_t nr_mappings;		/* that are in the dictionary */
 	uint32_t nr_locations;		/* likewise */
 	uint32_t *functions;		/* of each function: its number, 0: not there yet */
-	uint32_t nr_functions;
+	struct pp_strings entries;	/* those of functions, as pairs of strings' numbers */
 	struct attribute *attributes;
 	size_t nr_attributes, attributes_capacity;
 	struct pp_index attribute_index;
@@ -157,22 +157,27 @@ static void put_mapping(struct encoding *c, const struct pp_mapping *m)
 	end_entry(c, TABLE_MAPPING);
 }
 
-/* Returns the number of a function, which may be new. */
+/* Returns the number of a function, which may be new. Those of two files may be one entry: it has no
+ * file that is mapped. */
 static uint32_t number_function(struct encoding *c, uint32_t function)
 {
 	const struct pp_named *f = &c->p->functions[function];
-	uint32_t name;
+	const size_t before = c->entries.nr;
+	uint32_t pair[2], number;
 
 	if (c->functions[function])
 		return c->functions[function];
-	name = string_of(c, pp_strings_at(&c->p->strings, f->name));
-	put_inner(c, FUNCTION_NAME, name);
-	put_inner(c, FUNCTION_SYSTEM_NAME, name);
-	if (f->file != PP_NONE)
-		put_inner(c, FUNCTION_FILE,
-			  string_of(c, pp_strings_at(&c->p->strings, f->file)));
-	end_entry(c, TABLE_FUNCTION);
-	return c->functions[function] = ++c->nr_functions;
+	pair[0] = string_of(c, pp_strings_at(&c->p->strings, f->name));
+	pair[1] = f->file == PP_NONE ? 0 : string_of(c, pp_strings_at(&c->p->strings, f->file));
+	number = pp_proto_number_of(&c->proto, &c->entries,
+				    (struct pd_bytes){ (uint8_t *)pair, sizeof(pair) });
+	if (number == before) {
+		put_inner(c, FUNCTION_NAME, pair[0]);
+		put_inner(c, FUNCTION_SYSTEM_NAME, pair[0]);
+		put_inner(c, FUNCTION_FILE, pair[1]);
+		end_entry(c, TABLE_FUNCTION);
+	}
+	return c->functions[function] = number + 1;
 }
 
 /* Innermost first. Functions become entries before the location is begun. */
@@ -422,6 +427,7 @@ static void free_encoding(struct encoding *c)
 	pp_index_free(&c->attribute_index, m);
 	pp_tree_free(&c->stacks, m);
 	pp_strings_free(&c->strings, m);
+	pp_strings_free(&c->entries, m);
 	pp_mappings_end(&c->mappings);
 	pp_proto_free(&c->proto, &c->dictionary);
 	pp_proto_free(&c->proto, &c->inner);

@@ -133,6 +133,19 @@ def test_names_lines_and_build_ids(tmp_path):
         assert mapping[1][0] <= row[2][0] < mapping[2][0]
 
 
+def test_functions_of_the_same_name_in_two_files_are_one_entry(tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/nowhere/app")
+    it.map(3, 10, 0x2000, 0x1000, "/elsewhere/app")
+    it.sample(10, 10, 5, 0x1010, 0x2010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    got = Otlp(preport("-f", "otlp", path, symbols=()))
+    assert got.sums(0) == {"app;[app];[app]": 5} and len(got.dictionary[3]) == 2
+    assert {file for file, _ in got.mappings[1:]} == {"/nowhere/app", "/elsewhere/app"}
+
+
 def test_samples_instead_of_periods_and_other_groups(recording):
     got = Otlp(preport("-f", "otlp", "--weight=samples", "--group=cpu,comm", recording))
     clock = max(range(2), key=lambda i: len(got.profiles[i][1]))
