@@ -73,12 +73,14 @@ static bool has_time(const struct pd_fields *item)
 	return item->has & PD_HAS_TIME && item->time < PP_NO_TIME_FROM;
 }
 
-static void note_time(struct pp_profile *p, const struct pd_fields *sample)
+static void note_time(struct pp_profile *p, const struct pd_fields *sample,
+		      const struct pp_weigher *w)
 {
 	if (!has_time(sample))
 		return;
 	pp_note_span(p, sample->time);
-	pp_phase_note(&p->phase, sample->has & PD_HAS_CPU ? sample->cpu : 0, sample->time);
+	if (w->is_time || w->frequency)
+		pp_phase_note(&p->phase, sample->has & PD_HAS_CPU ? sample->cpu : 0, sample->time);
 }
 
 /* Notes a sample of a node, before it is counted. */
@@ -249,7 +251,7 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 	if (use == PP_COUNTED) {
 		if (!stack.recent || !stack.recent->is_known)
 			note_thread(p, &stack.task);
-		note_time(p, sample);
+		note_time(p, sample, &event->weigher);
 	}
 	if (event->weigher.is_read) {
 		const struct pp_weigher w = event->weigher;	/* events may move */

@@ -160,6 +160,6 @@ void pp_count(const struct pp_profile *p, struct pp_counts *out)
 	now.approximate_waits = p->offcpu.approximate;
 	now.waits = p->offcpu.waits;
 	now.waits_nowhere = p->offcpu.nowhere;
-	now.timer = pp_phase_timer(&p->phase);
+	now.timer = pp_timer_of(p);
 	memcpy(out, &now, size < sizeof(now) ? size : sizeof(now));
 }

@@ -178,6 +178,14 @@ static inline void pp_note_span(struct pp_profile *p, uint64_t time)
 		c->last = time;
 }
 
+/* Returns pp_counts.timer. */
+static inline uint64_t pp_timer_of(const struct pp_profile *p)
+{
+	const struct pp_counts *c = &p->counts;
+
+	return pp_phase_timer(&p->phase, c->first == PD_NO_TIME ? 0 : c->last - c->first);
+}
+
 /* Returns pp_counts.lost. */
 uint64_t pp_lost(const struct pp_profile *p);
 

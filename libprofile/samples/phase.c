@@ -6,7 +6,7 @@
  */
 #include "samples/phase.h"
 
-enum { SAMPLES_NEEDED = 100 };
+enum { SAMPLES_NEEDED = 100, PERIODS_NEEDED = 10 };
 
 #define TIMERS(EACH) EACH(0, 1000000) EACH(1, 3333333) EACH(2, 4000000) EACH(3, 10000000)
 
@@ -44,7 +44,7 @@ static uint64_t sum_parts(const uint32_t *parts, uint64_t *most)
 	return all;
 }
 
-uint64_t pp_phase_timer(const struct pp_phase *p)
+uint64_t pp_phase_timer(const struct pp_phase *p, uint64_t span)
 {
 	for (int i = 0; i < PP_PHASE_TIMERS; i++) {
 		uint64_t all = 0, together = 0, most;
@@ -53,7 +53,8 @@ uint64_t pp_phase_timer(const struct pp_phase *p)
 			all += sum_parts(p->counts[i][cpu], &most);
 			together += most;
 		}
-		if (all >= SAMPLES_NEEDED && together * 5 >= all * 4)
+		if (all >= SAMPLES_NEEDED && span / timers[i] >= PERIODS_NEEDED &&
+		    together * 5 >= all * 4)
 			return timers[i];
 	}
 	return 0;

@@ -16,8 +16,8 @@ void pp_phase_note(struct pp_phase *p, uint32_t cpu, uint64_t time);
 /* Adds what another one has noted. */
 void pp_phase_add(struct pp_phase *p, const struct pp_phase *other);
 
-/* Returns the period, in ns, of a timer in whose step four of five samples were taken; 0: none, or
- * too few samples. */
-uint64_t pp_phase_timer(const struct pp_phase *p);
+/* Returns the period, in ns, of a timer in whose step four of five samples were taken, which are of
+ * `span` ns; 0: none, or too few samples or periods. */
+uint64_t pp_phase_timer(const struct pp_phase *p, uint64_t span);
 
 #endif

@@ -199,7 +199,7 @@ static bool has_tracepoints(const struct pp_profile *p)
 
 static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_event *e)
 {
-	const uint64_t timer = pp_phase_timer(&out->p->phase);
+	const uint64_t timer = pp_timer_of(out->p);
 	const char *switches = out->p->counts.is_unfinished && has_tracepoints(out->p) ?
 		"the recording is cut, and what tells its tracepoints apart is at the end" :
 		"record with precord --off-cpu where tracepoints are allowed";

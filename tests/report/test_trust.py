@@ -88,6 +88,18 @@ def test_samples_in_lockstep_with_a_timer(tmp_path, step, is_told):
     assert ("lockstep with a timer of 1.0 ms" in preport(path).decode()) == is_told
 
 
+@pytest.mark.parametrize("step, event", [(1_000, CLOCK), (1_000_000, FAULTS)])
+def test_samples_that_no_timer_causes(tmp_path, step, event):
+    """A recording of less than a timer's period, and page faults, whose rate is not chosen."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    for i in range(200):
+        it.sample(10_000_000 + i * step, 10, 1, 0x1010, event=event)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    assert "lockstep" not in preport(path).decode()
+
+
 # --- the lines ------------------------------------------------------------------------------------
 
 KALLSYMS = "ffffffff81000000 T _text\nffffffff81001000 T default_idle\n" \
