@@ -246,7 +246,8 @@ static uint32_t find_column(const struct encoding *c, size_t event)
 	for (size_t i = 0; i < newer->nr_events; i++)
 		if (is_called(newer, i, name))
 			return c->newer_columns[i];
-	return event == pp_main_event(c->p) ? c->newer_columns[c->out->o.event] : PP_NONE;
+	return event == pp_compared_event(c->p, newer, c->out->o.event) ?
+		       c->newer_columns[c->out->o.event] : PP_NONE;
 }
 
 /* pprof compares only profiles whose columns have one order: not that in which events had their

@@ -135,7 +135,8 @@ static void add_base(struct page *page)
 
 	if (!o->base)
 		return;
-	format_facts(o->base, pp_main_event(o->base), text, sizeof(text));
+	format_facts(o->base, pp_compared_event(o->base, page->out->p, o->event), text,
+		     sizeof(text));
 	pp_pack_text(k, o->compare == PP_COMPARE_SUMS ? "\"base\":{\"sums\":true,\"title\":" :
 		     "\"base\":{\"title\":");
 	pp_pack_chars(k, o->base_title ? o->base_title : "perf.data.old");
@@ -267,7 +268,7 @@ static int join_event(struct page *page, size_t event)
 	e->event = event;
 	e->joined.places = page->places;
 	pp_page_times_init(&e->times, &page->parts, event);
-	if (pp_join(&e->joined, p, event, base, base ? pp_main_event(base) : 0))
+	if (pp_join(&e->joined, p, event, base, pp_compared_event(base, p, event)))
 		return -1;
 	e->order = pp_memory_zeroed(&p->memory, e->joined.tree.nr, sizeof(*e->order));
 	e->times.j = &e->joined;

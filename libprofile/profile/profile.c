@@ -135,6 +135,28 @@ size_t pp_main_event(const struct pp_profile *p)
 	return first == SIZE_MAX ? 0 : first;
 }
 
+static bool is_called(const struct pp_profile *p, size_t event, const char *name)
+{
+	return event < p->nr_events && p->events[event].samples &&
+	       strcmp(p->events[event].weigher.name, name) == 0;
+}
+
+size_t pp_compared_event(const struct pp_profile *older, const struct pp_profile *newer,
+			 size_t event)
+{
+	const char *name;
+
+	if (!older || !newer || event >= newer->nr_events)
+		return pp_main_event(older);
+	name = newer->events[event].weigher.name;
+	if (is_called(older, event, name))
+		return event;
+	for (size_t i = 0; i < older->nr_events; i++)
+		if (is_called(older, i, name))
+			return i;
+	return pp_main_event(older);
+}
+
 uint64_t pp_lost(const struct pp_profile *p)
 {
 	return p->counts.lost > p->lost_samples ? p->counts.lost : p->lost_samples;

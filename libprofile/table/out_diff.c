@@ -236,7 +236,8 @@ static int put_table(struct pp_out *out, const struct diff *d, size_t event)
 int pp_write_diff(struct pp_out *out)
 {
 	struct pp_profile *p = out->p, *base = out->o.base;
-	const size_t room = p->nr_functions + base->nr_functions, event = pp_main_event(base);
+	const size_t room = p->nr_functions + base->nr_functions,
+		     event = pp_compared_event(base, p, out->o.event);
 	struct diff d = { .changes = pp_memory_zeroed(&p->memory, room, sizeof(*d.changes)),
 			  .is_sums = out->o.compare == PP_COMPARE_SUMS };
 	size_t shown;

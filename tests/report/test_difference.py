@@ -2,9 +2,11 @@
 import csv
 import json
 import re
+import subprocess
 
 import pytest
 
+from conftest import TIMEOUT, TOOLS
 from known_recording import EXEC, FAULTS, KTEXT, Recording
 from profiles import Pprof, page, preport
 
@@ -195,6 +197,43 @@ def test_the_main_event_is_compared(tmp_path, write):
     (tmp_path / "old").write_bytes(it.file())
     assert changes(preport("--base", tmp_path / "old", write("new", "/app"))) == {
         "[app]": (100, 100, 0)}
+
+
+@pytest.fixture
+def faults(tmp_path):
+    """Paths of a recording of a clock and of page faults, and of one of page faults alone."""
+    paths = tmp_path / "both", tmp_path / "faults"
+    for path, period in zip(paths, (100, 0)):
+        it = Recording()
+        it.comm(1, 10, "app", misc=EXEC)
+        it.map(2, 10, 0x1000, 0x1000, "/app")
+        if period:
+            it.sample(3, 10, period, 0x1010)
+        it.sample(5, 10, 0, 0x1010, event=FAULTS)
+        path.write_bytes(it.file())
+    return paths
+
+
+def test_an_event_is_compared_with_that_of_its_name(faults):
+    both, alone = faults
+    rows = json.loads(preport("--base", both, "--json", alone))
+    assert (rows["before"], rows["after"]) == (3, 3)
+    about, nodes, _ = page(preport("--base", both, "-f", "flamegraph", alone))
+    assert nodes[0][2:] == (0, 0, 0, 0) and {node[2:] for node in nodes if node[2]} == {
+        (3, 1, 3, 1)} and "page-faults" in about["base"]["facts"]
+    pprof = Pprof(preport("--base", both, "-f", "pprof", alone))
+    assert sorted(values for *_, values in pprof.samples) == [[1, 3], [2**64 - 1, 2**64 - 3]]
+    preport("--base", both, "--fail-above", "*app*=0%", alone)
+
+
+def test_another_event_is_compared_with_a_warning(faults, write):
+    clock = write("old", "/app")
+    for older, newer, is_told in ((clock, faults[1], True), (faults[0], faults[1], False),
+                                  (faults[0], clock, False)):
+        done = subprocess.run([TOOLS / "preport", "--no-symbols", "-q", "--csv", "--base", older,
+                               newer], capture_output=True, timeout=TIMEOUT, text=True, check=True)
+        assert is_told == ("old: no samples of page-faults:HG, so those of cpu-clock are "
+                           "compared with them" in done.stderr), done.stderr
 
 
 def test_a_limit_is_for_functions_and_no_threads(write):

@@ -503,6 +503,8 @@ static enum cli_exit write_report(void *ctx)
 		return status;
 	if (run->choices.format->is_script)
 		return finish_output(run, status);
+	if (run->base)
+		wrote_warn_event(&preport, run->base->in.name, run->base->profile, run->profile);
 	status = write_profile(run, status == CLI_OK ? base : status);
 	return status <= CLI_ERRORS ? judge_limits(run, status) : status;
 }

@@ -54,12 +54,14 @@ enum limits limits_judge(const struct cli_tool *tool, const struct cli_list *lim
 	enum limits worst = LIMITS_KEPT;
 	char glob[GLOB_SIZE];
 	double limit, share, before;
+	const size_t event = pp_main_event(profile);
 
 	for (size_t i = 0; i < limits->count; i++) {
 		if (!read_limit(limits->items[i], glob, &limit))
 			continue;
-		share = pp_share(profile, pp_main_event(profile), glob, by);
-		before = base ? pp_share(base, pp_main_event(base), glob, by) : 0;
+		share = pp_share(profile, event, glob, by);
+		before = base ? pp_share(base, pp_compared_event(base, profile, event), glob, by) :
+				0;
 		if (share <= 0 && before <= 0) {
 			cli_error(tool, "%s: '--fail-above': no function matches '%s'", name, glob);
 			worst = worst == LIMITS_KEPT ? LIMITS_OF_NOTHING : worst;

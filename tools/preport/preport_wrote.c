@@ -79,6 +79,19 @@ void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
 		cli_error(tool, "%s: %s", input, doubt);
 }
 
+void wrote_warn_event(const struct cli_tool *tool, const char *base_input,
+		      const struct pp_profile *base, const struct pp_profile *profile)
+{
+	const size_t shown = pp_main_event(profile);
+	struct pp_event e, older;
+
+	if (pp_event_at(profile, shown, &e) &&
+	    pp_event_at(base, pp_compared_event(base, profile, shown), &older) &&
+	    strcmp(e.name, older.name) != 0)
+		cli_error(tool, "%s: no samples of %s, so those of %s are compared with them",
+			  base_input, e.name, older.name);
+}
+
 /* Appends the names of the events but one, as far as there is room. */
 static void list_others(const struct pp_profile *profile, size_t shown, char text[OTHERS_TEXT])
 {

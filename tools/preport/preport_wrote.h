@@ -13,6 +13,11 @@ void wrote_warn_large(const struct cli_tool *tool, const char *input, const stru
 void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
 		       const struct pp_profile *profile);
 
+/* Prints a warning if samples of another event are compared, as the older recording has none of
+ * this one. */
+void wrote_warn_event(const struct cli_tool *tool, const char *base_input,
+		      const struct pp_profile *base, const struct pp_profile *profile);
+
 /* Prints which events a file or stream does not have that has one of several. Tables and trees say
  * that themselves. */
 void wrote_name_others(const struct cli_tool *tool, const char *input, const struct choices *c,
