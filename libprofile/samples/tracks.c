@@ -150,8 +150,6 @@ static int name_track(struct pp_track *t, struct pp_strings *strings, struct pp_
 	struct pd_task process;
 	uint32_t comm;
 
-	if (t->comm != PP_NONE && task->comm == t->named)
-		return 0;
 	comm = name_of(strings, m, task);
 	if (comm == PP_NONE)
 		return -1;
@@ -176,8 +174,8 @@ static void put_item(struct pp_track *t, const struct pp_item *item)
 	const bool is_same = is_sample && item->weight == t->weight;
 	uint8_t *to = t->bytes + t->size;
 
-	to = pp_write_varint(to, item->kind | (is_before ? BACKWARD : 0u) |
-					 (is_same ? SAME_WEIGHT : 0u));
+	*to++ = (uint8_t)(item->kind | (is_before ? BACKWARD : 0u) |
+			  (is_same ? SAME_WEIGHT : 0u));
 	to = pp_write_varint(to, is_before ? t->last - item->time : item->time - t->last);
 	if (is_sample) {
 		to = pp_write_varint(to, item->node);
@@ -262,7 +260,8 @@ int pp_tracks_add(struct pp_tracks *t, uint32_t number, struct pp_strings *strin
 	if (!item->time || item->time >= PP_NO_TIME_FROM)
 		now.time = track->last;
 	if (now.time >= track->named_at) {
-		if (name_track(track, strings, m, h, task, at))
+		if ((track->comm == PP_NONE || task->comm != track->named) &&
+		    name_track(track, strings, m, h, task, at))
 			return -1;
 		track->named_at = now.time;
 	}
@@ -323,7 +322,7 @@ bool pp_track_next(struct pp_track_reader *r, struct pp_item *item)
 		return false;
 	at = r->at;
 	end = r->end;
-	kind = (unsigned int)get_number(&at, end);
+	kind = *at++;
 	time = get_number(&at, end);
 	r->time = kind & BACKWARD ? r->time - time : r->time + time;
 	item->time = r->time;

@@ -207,8 +207,8 @@ PP_API bool pp_event_at(const struct pp_profile *p, size_t i, struct pp_event *o
  * first. */
 PP_API size_t pp_main_event(const struct pp_profile *p);
 
-/* Returns the event of `older` with which one of `newer` is compared: that of the same name, best in
- * the same place, else the main one, of which only shares can be. */
+/* Returns the event of `older` with which one of `newer` is compared: that of the same name, best
+ * in the same place, else the main one, of which only shares can be. */
 PP_API size_t pp_compared_event(const struct pp_profile *older, const struct pp_profile *newer,
 				size_t event);
 
