@@ -103,6 +103,17 @@ static int init_batches(struct pc_columns *c)
 	return 0;
 }
 
+/* Makes what goes with the places that `recents` keeps. */
+static int init_places(struct pc_columns *c)
+{
+	if (!c->recents.threads)
+		return 0;
+	c->numbered = pd_budget_alloc(&c->budget, PC_NR_PLACES * sizeof(*c->numbered));
+	c->sites = pd_budget_alloc(&c->budget, PC_NR_SITES * sizeof(*c->sites));
+	c->site_frames = pd_budget_alloc(&c->budget, PC_NR_SITES * sizeof(*c->site_frames));
+	return c->numbered && c->sites && c->site_frames ? 0 : -1;
+}
+
 struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 {
 	struct pc_options options = { .size = sizeof(options) };
@@ -133,14 +144,12 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	if (c->max_bytes > c->budget.limit / 32)
 		c->max_bytes = (size_t)(c->budget.limit / 32);
 	pc_recents_init(&c->recents, &c->budget, c->budget.limit / 64);
-	if (c->recents.threads)
-		c->numbered = pd_budget_alloc(&c->budget, PC_NR_PLACES * sizeof(*c->numbered));
 	c->samples.entries.budget = &c->budget;
 	c->samples.entries_limit = (size_t)(c->budget.limit / 64);
 	if (c->samples.entries_limit > MAX_ENTRIES)
 		c->samples.entries_limit = MAX_ENTRIES;
 	pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8);
-	if ((c->numbered || !c->recents.threads) && !init_batches(c))
+	if (!init_places(c) && !init_batches(c))
 		return c;
 	pc_free(c);
 	return NULL;
@@ -153,7 +162,11 @@ static void free_samples(struct pc_columns *c)
 	pc_recents_free(&c->recents);
 	pd_buf_free(&c->samples.entries);
 	pd_budget_free(&c->budget, c->numbered, PC_NR_PLACES * sizeof(*c->numbered));
+	pd_budget_free(&c->budget, c->sites, PC_NR_SITES * sizeof(*c->sites));
+	pd_budget_free(&c->budget, c->site_frames, PC_NR_SITES * sizeof(*c->site_frames));
 	c->numbered = NULL;
+	c->sites = NULL;
+	c->site_frames = NULL;
 	pd_buf_free(&c->numbers);
 }
 

@@ -10,6 +10,7 @@
 #include "samples/chains.h"
 #include "samples/recent.h"
 #include "samples/samples_queue.h"
+#include "samples/sites.h"
 #include "tables/batch.h"
 
 enum { PC_ITEMS = 256 };
@@ -79,6 +80,8 @@ struct pc_columns {
 	struct pc_samples_queue queue;
 	struct pc_samples *open;	/* more may be added; NULL: there are none */
 	struct pc_numbered *numbered;	/* of samples, by their slot in `recents` */
+	struct pc_site *sites;		/* PC_NR_SITES, by a hash of the key and the address */
+	uint32_t *site_frames;		/* numbers of their frames */
 	struct pd_buf numbers;		/* uint32_t: the frames of the stack */
 	struct pd_buf first_times;	/* uint64_t: of the objects */
 	struct pd_buf facts;		/* enum pc_fact, a byte for each event */

@@ -23,7 +23,7 @@ static struct pc_entry entry_at(const struct pc_columns *c, const struct pd_loca
 {
 	const bool is_found = at->image != PD_NO_IMAGE;
 
-	return (struct pc_entry){ .at = at, .frame = {
+	return (struct pc_entry){ .at = at, .site = PC_NO_SITE, .frame = {
 		.offset = is_found ? offset_in_object(c, at) : at->addr,
 		.object = at->image,
 		.kind = is_found ? PC_FRAME_LOCATED : PC_FRAME_UNMAPPED,
@@ -33,17 +33,48 @@ static struct pc_entry entry_at(const struct pc_columns *c, const struct pd_loca
 
 static struct pc_entry other_entry(enum pc_frame_kind kind, uint64_t value)
 {
-	return (struct pc_entry){ .frame = { .offset = value, .object = PD_NO_IMAGE,
-					     .kind = (uint8_t)kind } };
+	return (struct pc_entry){ .site = PC_NO_SITE, .frame = {
+		.offset = value, .object = PD_NO_IMAGE, .kind = (uint8_t)kind } };
+}
+
+/* The sample whose addresses are looked up. */
+struct lookup {
+	struct pc_columns *c;
+	const struct pd_fields *f;
+	const struct pc_thread *sited;	/* its thread, if addresses are kept, or NULL */
+};
+
+/* Returns the entry of an address of the sample. If addresses are kept, it is only listed yet. */
+static struct pc_entry entry_of(const struct lookup *l, struct pd_location *at)
+{
+	const struct pc_thread *t = l->sited;
+	const uint64_t key = t ? pd_location_key(at, t->process, t->kernel) : 0;
+	struct pc_site *site = key ? pc_sites_at(l->c->sites, key, at->addr) : NULL;
+	const uint16_t number = site ? (uint16_t)(site - l->c->sites) : PC_NO_SITE;
+	struct pc_entry entry;
+
+	if (site && site->key == key && site->addr == at->addr)
+		return (struct pc_entry){ .site = number, .is_known = true };
+	if (t)
+		pd_history_locate_address(l->c->o.history, l->f, t->state, at);
+	entry = entry_at(l->c, at);
+	entry.site = number;
+	if (site)
+		*site = (struct pc_site){ key, at->addr };
+	return entry;
 }
 
 /* Finds the places of a sample's addresses, with those of its copied stack, if a namer unwinds, or
- * of a call stack in its branches. */
-static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
+ * of a call stack in its branches; or lists the addresses. */
+static size_t find_frames(const struct lookup *l)
 {
+	struct pc_columns *c = l->c;
+	const struct pd_fields *f = l->f;
 	const struct pd_namer *namer = c->o.namer;
 	const char *end;
 
+	if (l->sited)
+		return pd_history_fields_addresses(c->o.history, f, c->stack, c->stack_capacity);
 	if (namer && namer->frames)
 		return namer->frames(namer->ctx, pd_reader_record(c->reader, f), c->stack,
 				     c->stack_capacity, &end);
@@ -53,9 +84,10 @@ static size_t find_frames(struct pc_columns *c, const struct pd_fields *f)
 	return pd_history_fields_frames(c->o.history, f, c->stack, c->stack_capacity);
 }
 
-static size_t locate_addresses(struct pc_columns *c, const struct pd_fields *f)
+static size_t find_addresses(const struct lookup *l)
 {
-	size_t n = find_frames(c, f), more;
+	struct pc_columns *c = l->c;
+	size_t n = find_frames(l), more;
 	struct pd_location *stack;
 
 	if (n <= c->stack_capacity)
@@ -69,15 +101,15 @@ static size_t locate_addresses(struct pc_columns *c, const struct pd_fields *f)
 	}
 	c->stack = stack;
 	c->stack_capacity = more;
-	return find_frames(c, f);
+	return find_frames(l);
 }
 
 /* Makes all entries of a chain; the locations are those of its addresses, and of the user stack for
  * a cookie at its end. There is room for both. *depth: entries that are no markers. Returns the end
  * of the entries. */
-static struct pc_entry *make_entries(const struct pc_columns *c, const struct pd_numbers *chain,
-				     const struct pd_location *at, size_t n,
-				     struct pc_entry *to, uint32_t *depth)
+static struct pc_entry *make_entries(const struct lookup *l, const struct pd_numbers *chain,
+				     struct pd_location *at, size_t n, struct pc_entry *to,
+				     uint32_t *depth)
 {
 	size_t used = 0;
 	bool is_cookie = false;
@@ -90,11 +122,11 @@ static struct pc_entry *make_entries(const struct pc_columns *c, const struct pd
 		else if (entry >= FIRST_MARKER)
 			*to++ = other_entry(PC_FRAME_MARKER, entry);
 		else if (used < n)
-			*to++ = entry_at(c, &at[used++]);
+			*to++ = entry_of(l, &at[used++]);
 		is_cookie = !is_cookie && entry == (uint64_t)PD_CONTEXT_USER_DEFERRED;
 	}
 	while (used < n)
-		*to++ = entry_at(c, &at[used++]);
+		*to++ = entry_of(l, &at[used++]);
 	*depth = (uint32_t)used;
 	return to;
 }
@@ -116,17 +148,17 @@ static bool is_in_guest(const struct pd_location *at, size_t n)
 }
 
 /* Finds the entries of a sample's addresses. */
-static void find_entries(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
-			 struct pc_addresses *a)
+static void find_entries(const struct lookup *l, struct pc_samples *s, struct pc_addresses *a)
 {
 	static const struct pd_numbers none = { .width = sizeof(uint64_t) };
-	const bool has_chain = f->has & PD_HAS_CALLCHAIN;
-	const struct pd_numbers *chain = has_chain ? &f->callchain : &none;
-	const size_t n = locate_addresses(c, f), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
-	const struct pd_location *below = ip ? c->stack + 1 : c->stack;	/* NULL: no stack yet */
+	struct pc_columns *c = l->c;
+	const bool has_chain = l->f->has & PD_HAS_CALLCHAIN;
+	const struct pd_numbers *chain = has_chain ? &l->f->callchain : &none;
+	const size_t n = find_addresses(l), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
+	struct pd_location *below = ip ? c->stack + 1 : c->stack;	/* NULL: no stack yet */
 	struct pc_entry *first, *to;
 
-	a->has_ip = n && is_at_ip(f, &c->stack[0]);
+	a->has_ip = n && is_at_ip(l->f, &c->stack[0]);
 	a->is_in_guest = is_in_guest(c->stack, n);
 	first = to = (struct pc_entry *)(void *)
 		pd_buf_reserve(&s->entries, (chain->count + n + 1) * sizeof(*to));
@@ -135,9 +167,9 @@ static void find_entries(struct pc_columns *c, struct pc_samples *s, const struc
 		return;
 	}
 	if (a->has_ip)
-		*to++ = entry_at(c, &c->stack[0]);
+		*to++ = entry_of(l, &c->stack[0]);
 	if (has_chain)
-		to = make_entries(c, chain, below, n - ip, to, &a->depth);
+		to = make_entries(l, chain, below, n - ip, to, &a->depth);
 	s->entries.size += (size_t)(to - first) * sizeof(*to);
 }
 
@@ -189,8 +221,14 @@ static void find_task(struct pc_columns *c, struct pc_samples *s, const struct p
 		s->machine_pid[i] = (uint32_t)t->task.machine_pid;
 }
 
+/* Returns whether to keep addresses. A namer looks at their locations. */
+static bool keeps_sites(const struct pc_columns *c, const struct pc_thread *t)
+{
+	return t && pc_is_mapped(t) && !c->o.namer;
+}
+
 /* t: of the sample, or NULL. */
-static void find_addresses(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
+static void set_addresses(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f,
 			   struct pc_thread *t)
 {
 	struct pc_addresses *a = &s->addresses[s->n];
@@ -200,7 +238,7 @@ static void find_addresses(struct pc_columns *c, struct pc_samples *s, const str
 	*a = (struct pc_addresses){ .slot = t ? pc_recents_find(&c->recents, t, f) : PC_NONE };
 	a->is_known = a->slot != PC_NONE;
 	if (!a->is_known)
-		find_entries(c, s, f, a);
+		find_entries(&(struct lookup){ c, f, keeps_sites(c, t) ? t : NULL }, s, a);
 	if (!a->is_known && t && !c->refused && !(pc_is_mapped(t) && a->is_in_guest))
 		a->slot = pc_recents_keep(&c->recents, t, f);
 	a->end = (uint32_t)(s->entries.size / sizeof(struct pc_entry));
@@ -242,7 +280,7 @@ void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_
 	set_fields(s, f);
 	find_task(c, s, f, t);
 	if (c->numbers_frames)
-		find_addresses(c, s, f, t);
+		set_addresses(c, s, f, t);
 	s->has = f->has;
 	s->attr = f->attr;
 	s->last = f;

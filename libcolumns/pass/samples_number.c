@@ -48,8 +48,13 @@ static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_f
 static uint32_t number_frame(struct pc_columns *c, int32_t pid, const struct pc_entry *entry)
 {
 	bool is_new;
-	const uint32_t number = pc_frame_number(&c->chains, entry->hash, &entry->frame, &is_new);
+	uint32_t number;
 
+	if (entry->is_known)
+		return c->site_frames[entry->site];
+	number = pc_frame_number(&c->chains, entry->hash, &entry->frame, &is_new);
+	if (entry->site != PC_NO_SITE)
+		c->site_frames[entry->site] = number;
 	if (number == PC_NONE) {
 		c->refused = -1;
 	} else if (is_new) {
@@ -65,11 +70,14 @@ static void number_part(struct pc_columns *c, int32_t pid, struct pc_entry *entr
 			uint32_t *numbers)
 {
 	for (size_t i = 0; i < n; i++) {
+		if (entries[i].is_known)
+			continue;
 		entries[i].hash = pc_frame_hash(&c->chains, &entries[i].frame);
 		pc_frame_prefetch(&c->chains, entries[i].hash);
 	}
 	for (size_t i = 0; i < n; i++)
-		pc_frame_prefetch_same(&c->chains, entries[i].hash);
+		if (!entries[i].is_known)
+			pc_frame_prefetch_same(&c->chains, entries[i].hash);
 	for (size_t i = 0; i < n && !c->refused; i++)
 		numbers[i] = number_frame(c, pid, &entries[i]);
 }

@@ -7,14 +7,17 @@
 
 #include "pd/fields.h"
 #include "samples/chains.h"
+#include "samples/sites.h"
 
 enum { PC_MOST_SAMPLES = 256 };
 
 /* An entry of a chain, before it has a number. */
 struct pc_entry {
 	struct pc_frame frame;
-	const struct pd_location *at;	/* of the last sample; NULL: no address */
+	const struct pd_location *at;	/* of the last sample; NULL: not kept */
 	uint32_t hash;
+	uint16_t site;			/* where it is kept, or PC_NO_SITE */
+	bool is_known;			/* it is the last one of that site */
 };
 
 /* Whether the numbers of a sample are known, and what they are made of. */

@@ -13,7 +13,7 @@ struct pp_mapped {
 };
 
 struct pp_site {
-	uint64_t key;		/* what is mapped, and whether it is a return address; 0: free */
+	uint64_t key;		/* pd_location_key(); 0: free */
 	uint64_t addr, file_offset;
 	uint32_t frame, image;
 };
@@ -27,18 +27,6 @@ struct pp_sites {
 /* Returns what is mapped for a sample at a state of the history. */
 struct pp_mapped pp_sites_mapped(struct pp_sites *sites, const struct pd_history *h,
 				 const struct pd_fields *sample, uint64_t state);
-
-/* Returns the key of an address that pd_history_fields_addresses() has listed; 0: it can't be
- * kept. */
-static inline uint64_t pp_site_key(const struct pp_mapped *mapped,
-				   const struct pd_location *address)
-{
-	const uint64_t is_return = (address->flags & PD_LOCATION_RETURN) != 0;
-	const uint64_t in = address->cpumode == PD_CPUMODE_KERNEL ? mapped->kernel :
-			    address->cpumode == PD_CPUMODE_USER ? mapped->process : 0;
-
-	return in ? in << 1 | is_return : 0;
-}
 
 /* Returns where the address is kept. Another one may be there. */
 static inline struct pp_site *pp_sites_at(struct pp_sites *sites, uint64_t key, uint64_t addr)

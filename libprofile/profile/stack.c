@@ -183,7 +183,8 @@ void pp_stack_read(struct pp_profile *p, struct pd_reader *r, const struct pd_fi
 uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
 			const struct pp_stack *s, struct pd_location *item)
 {
-	const uint64_t key = s->recent ? pp_site_key(&s->recent->mapped, item) : 0;
+	const struct pp_mapped *m = s->recent ? &s->recent->mapped : NULL;
+	const uint64_t key = m ? pd_location_key(item, m->process, m->kernel) : 0;
 	struct pp_site *site = key ? pp_sites_at(&p->recents->sites, key, item->addr) : NULL;
 	const bool is_kernel = item->cpumode == PD_CPUMODE_KERNEL;
 	uint32_t frame;

@@ -400,6 +400,19 @@ PD_API bool pd_history_locate_address(const struct pd_history *h, const struct p
 PD_API uint64_t pd_history_mapped(const struct pd_history *h, const struct pd_fields *sample,
 				  enum pd_cpumode mode, uint64_t state);
 
+/* Returns a key for an address that pd_history_fields_addresses() has listed: together with `addr`
+ * it stands for one location, except for the time. 0: there is no such key. `process`, `kernel`: of
+ * pd_history_mapped(). Safe in any thread. */
+static inline uint64_t pd_location_key(const struct pd_location *address, uint64_t process,
+				       uint64_t kernel)
+{
+	const uint64_t in = address->cpumode == PD_CPUMODE_KERNEL ? kernel :
+			    address->cpumode == PD_CPUMODE_USER	  ? process :
+								    0;
+
+	return in ? in << 1 | ((address->flags & PD_LOCATION_RETURN) != 0) : 0;
+}
+
 /* Locates the branches of a sample, newest first: from, to, from, to. Else as
  * pd_history_frames(). */
 PD_API size_t pd_history_branches(const struct pd_history *h, const struct pd_record *sample,
