@@ -37,8 +37,8 @@ def hit(time, misc=2, pid=7, tid=7, ip=ADDRESS, chain=(USER_MARK, ADDRESS, CALLE
 @pytest.fixture(scope="module")
 def read(tmp_path_factory, run_pdecode):
     """Function: for each sample of these records its comm, the kind and path of its frame, and
-    the offsets of its stack."""
-    def read(*records, event=EVENT):
+    the offsets of its stack, or another column of its frames."""
+    def read(*records, event=EVENT, column="offset"):
         place = tmp_path_factory.mktemp("repeated")
         path = place / "r.data"
         path.write_bytes(File(attrs=[(event, [1])], records=records).build("<"))
@@ -46,7 +46,7 @@ def read(tmp_path_factory, run_pdecode):
                   for name, data in write(run_pdecode, place / "out", path).items()}
         paths = {row["object"]: row["path"] for row in tables["objects"]}
         frames = {row["frame"]: row for row in tables["frames"]}
-        stacks = {row["stack"]: [frames[i]["offset"] for i in row["frames"]]
+        stacks = {row["stack"]: [frames[i][column] for i in row["frames"]]
                   for row in tables["stacks"]}
         found = []
         for row in tables["samples"]:
@@ -118,6 +118,24 @@ def test_chains_that_differ_in_one_entry(read):
     found = read(mapped(1, "/a"), *(hit(2 + i, chain=chain) for i, chain in enumerate(chains * 2)))
     want = [STACK, [*STACK[:2], 0x300], STACK[:2], [STACK[0], 0x300, 0x200], []]
     assert [row[3] for row in found] == want * 2
+
+
+def test_one_address_in_chains_before_and_after_a_change_of_maps(read):
+    chains = [(USER_MARK, ADDRESS, CALLER), (USER_MARK, ADDRESS, OTHER), (USER_MARK, OTHER, CALLER)]
+    found = read(mapped(1, "/a"), *(hit(2 + i, chain=chain) for i, chain in enumerate(chains)),
+                 mapped(8, "/b"), *(hit(9 + i, chain=chain) for i, chain in enumerate(chains)),
+                 mapped(12, "/b", pid=8), hit(13, pid=8, tid=8), column="object")
+    objects = [sorted({*row[3]} - {None}) for row in found]
+    assert [row[2] for row in found] == ["/a"] * 3 + ["/b"] * 4
+    assert all(len(one) == 1 for one in objects)
+    assert objects[:3] == [objects[0]] * 3 and objects[3:] == [objects[3]] * 4 != objects[0]
+
+
+def test_one_address_as_that_of_a_call_and_of_a_return(read):
+    chains = [(USER_MARK, ADDRESS, CALLER), (USER_MARK, CALLER, ADDRESS), (USER_MARK, ADDRESS)]
+    found = read(mapped(1, "/a"), *(hit(2 + i, ip=chain[1], chain=chain)
+                                    for i, chain in enumerate(chains)), column="exact")
+    assert [row[3] for row in found] == [[None, True, False]] * 2 + [[None, True]]
 
 
 def test_one_chain_with_different_instruction_pointers(read):
