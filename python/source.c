@@ -1,6 +1,8 @@
 /* source.c - opens a recording as often as it is read. */
 #include "source.h"
 
+#include "pd/fields.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -97,6 +99,7 @@ static struct pdpy_reader open_reader(const struct pdpy_source *s, struct pd_rea
 /* --- learning --- */
 
 enum { CALLS_A_LOOK = 16, MS_A_LOOK = 10 };	/* at the clock; for signals */
+enum { ITEMS = 256 };
 
 static uint64_t now_in_ms(void)
 {
@@ -192,6 +195,17 @@ struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s)
 	return copy;
 }
 
+static void learn_items(struct pdpy_source *s, struct pd_reader *reader,
+			const struct pd_fields *items, int n)
+{
+	struct pd_error ignored;
+
+	for (int i = 0; i < n; i++)
+		if (items[i].type && items[i].type != PD_RECORD_SAMPLE)
+			pd_history_add_record(s->history, pd_reader_record(reader, &items[i]),
+					      &ignored);
+}
+
 /* Returns 0, or -1 and *e if a strict reader met damage. */
 static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct pd_error *e)
 {
@@ -200,20 +214,20 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 		"memory limit allows, or deferred call chains of more than 1,024 addresses: some "
 		"names, objects or frames are missing" };
 	struct pd_history_counts counts = { .size = sizeof(counts) };
-	const struct pd_record *record;
+	struct pd_fields items[ITEMS];
+	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
 	struct pd_error ignored;
 	bool is_cut;
-	int ret;
+	int n;
 
-	while ((ret = pd_reader_next(reader, &record, e)) > 0) {
-		if (pd_record_type(record) != PD_RECORD_SAMPLE)
-			pd_history_add_record(s->history, record, &ignored);
+	while ((n = pd_reader_next_fields(reader, &batch, e)) > 0) {
+		learn_items(s, reader, items, n);
 		if (pdpy_is_interrupted())
 			return -1;
 	}
-	if (ret < 0 && s->is_strict)
+	if (n < 0 && s->is_strict)
 		return -1;
-	if (ret < 0)
+	if (n < 0)
 		keep_error(s, e);
 	is_cut = pd_history_seal(s->history, reader, &ignored) && ignored.code == PD_E_LIMIT;
 	pd_history_count(s->history, &counts);
