@@ -420,8 +420,8 @@ f = perfdata.open(sys.argv[1], pid=[8], strict={strict})
 f.errors
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.setitimer(signal.ITIMER_REAL, 0.005)
 capsule, stream = stream_of(f.table("samples"))
+signal.setitimer(signal.ITIMER_REAL, 0.005)
 codes = []
 try:
     codes.extend(map(stream.get_next, [ctypes.byref(stream)], [ctypes.byref(Array())]))
