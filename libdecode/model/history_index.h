@@ -32,4 +32,15 @@ static inline void pd_key_index_narrow(const struct pd_key_index *x, uint32_t ke
 	*n = first[range + 1] - *low;
 }
 
+/* Reduces the n items from 0 on to those that are not in the index, which are after the others. */
+static inline void pd_key_index_skip(const struct pd_key_index *x, uint32_t *low, uint32_t *n)
+{
+	const uint32_t *first = x->first.items;
+
+	if (!x->first.nr)
+		return;
+	*low = first[x->first.nr - 1];
+	*n -= *low;
+}
+
 #endif

@@ -100,6 +100,8 @@ uint32_t pd_history_find_space(const struct pd_history *h, uint64_t key, uint32_
 
 	if (key <= UINT32_MAX)
 		pd_key_index_narrow(&h->space_of, (uint32_t)key, &low, &n);
+	else
+		pd_key_index_skip(&h->space_of, &low, &n);
 	while (n) {
 		const uint32_t half = n / 2;
 		const struct pd_space *s = &spaces[low + half];
