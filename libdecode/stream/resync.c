@@ -215,27 +215,42 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 	return (struct pd_resync_at){ PD_RESYNC_FOUND, at, 0 };
 }
 
-/* Finds the first chain. */
+/* Finds the first chain that begins in [from, to), at a multiple of `step`. */
+static struct pd_resync_at find_at_steps(struct pd_resync *r, struct pd_bytes in, size_t from,
+					 size_t to, size_t step, enum pd_resync_end end)
+{
+	for (size_t at = (from + step - 1) / step * step; at < to && in.size - at >= HEADER;
+	     at += step) {
+		struct pd_resync_at found;
+
+		pd_resync_charge(r, 1);
+		if (!may_have_size(r, in, at))
+			continue;
+		found = try_chain(r, in, at, end);
+		if (found.result != PD_RESYNC_NONE)
+			return found;
+	}
+	return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
+}
+
+/* Finds the first chain. Blocks of a fixed size are searched one after the other, so that a stream,
+ * of which less is visible, has the same result as a file. */
 static struct pd_resync_at find_first(struct pd_resync *r, struct pd_bytes in, size_t from,
 				      enum pd_resync_end end)
 {
 	const size_t span = in.size < PD_RESYNC_SPAN ? in.size : PD_RESYNC_SPAN;
 
-	for (size_t step = 8; step; step -= 7) {
-		for (size_t at = (from + step - 1) / step * step; at < span; at += step) {
-			struct pd_resync_at found;
+	for (size_t to; from < span; from = to) {
+		struct pd_resync_at found;
 
-			if (in.size - at < HEADER)
-				break;
-			pd_resync_charge(r, 1);
-			if (!may_have_size(r, in, at))
-				continue;
-			found = try_chain(r, in, at, end);
-			if (found.result != PD_RESYNC_NONE)
-				return found;
-		}
-		if (step == 1)
-			break;
+		to = (from / PD_RESYNC_BLOCK + 1) * PD_RESYNC_BLOCK;
+		if (to > span)
+			to = span;
+		found = find_at_steps(r, in, from, to, 4, end);
+		if (found.result == PD_RESYNC_NONE)
+			found = find_at_steps(r, in, from, to, 1, end);
+		if (found.result != PD_RESYNC_NONE)
+			return found;
 	}
 	if (end == PD_RESYNC_CLOSED && span == in.size)
 		return (struct pd_resync_at){ PD_RESYNC_NONE, in.size, 0 };
@@ -313,12 +328,26 @@ bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 	return is_filled(r, bytes, &record) && pd_resync_trusts(r, &record);
 }
 
-bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size,
-			   enum pd_resync_end end)
+bool pd_resync_is_credible(struct pd_resync *r, struct pd_bytes bytes)
+{
+	struct pd_record record;
+	uint64_t time;
+
+	if (!is_filled(r, bytes, &record) || !score_record(r, &record))
+		return false;
+	if (record.frame.type < PD_RECORD_USER_START && r->time && pd_record_time(&record, &time))
+		return pd_resync_is_near(time, r->time);
+	return record.frame.type == PD_RECORD_SAMPLE || record.plan->list->size != PD_VARIABLE;
+}
+
+enum pd_resync_result pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size,
+					    enum pd_resync_end end)
 {
 	struct pd_record record;
 
-	return is_filled(r, (struct pd_bytes){ in.data, size }, &record) &&
-	       ((end == PD_RESYNC_CLOSED && size == in.size) ||
-		try_chain(r, in, size, end).result == PD_RESYNC_FOUND);
+	if (!is_filled(r, (struct pd_bytes){ in.data, size }, &record))
+		return PD_RESYNC_NONE;
+	if (end == PD_RESYNC_CLOSED && size == in.size)
+		return PD_RESYNC_FOUND;
+	return try_chain(r, in, size, end).result;
 }

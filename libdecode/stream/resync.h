@@ -6,6 +6,7 @@
 
 #define PD_RESYNC_UNUSUAL 1024	/* records of this size or more are verified */
 #define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search covers */
+#define PD_RESYNC_BLOCK 4096	/* of which multiples of 8 are tried first */
 #define PD_RESYNC_CREDIT (16u << 20)	/* upper limit of the credit, in bytes */
 #define PD_RESYNC_RATE 16		/* credit for each byte of input */
 
@@ -16,13 +17,15 @@ struct pd_resync {
 	uint64_t credit;	/* bytes that may still be examined; see pd_resync_earn() */
 };
 
+enum pd_resync_result {
+	PD_RESYNC_FOUND,	/* a record begins at `at` */
+	PD_RESYNC_MORE,		/* a record may begin at `at`: more is needed, `want` bytes from the
+				 * start */
+	PD_RESYNC_NONE,		/* no record begins before `at` */
+};
+
 struct pd_resync_at {
-	enum pd_resync_result {
-		PD_RESYNC_FOUND,	/* a record begins at `at` */
-		PD_RESYNC_MORE,		/* a record may begin at `at`: more is needed, `want` bytes
-					 * from the start */
-		PD_RESYNC_NONE,		/* no record begins before `at` */
-	} result;
+	enum pd_resync_result result;
 	size_t at, want;
 };
 
@@ -63,8 +66,8 @@ static inline bool pd_resync_charge(struct pd_resync *r, uint64_t n)
 
 /* Finds the first chain of records in in[from ...] that can be trusted: known types, sizes that fit
  * their layouts, ids of known events, times near those before. A chain needs several records, or
- * one that is beyond doubt; if chains overlap, the latest is taken. Tries multiples of 8 from the
- * start first, then every offset. */
+ * one that is beyond doubt; if chains overlap, the latest is taken. In each block, tries multiples
+ * of 8 from the start first, then every offset. */
 struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from,
 				   enum pd_resync_end end);
 
@@ -84,10 +87,14 @@ bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record);
  * by its id. */
 bool pd_resync_trusts_samples(const struct pd_resync *r, const struct pd_attr *a);
 
-/* Returns whether fields fill the record in[0 ... size), and a chain of records, or the end,
- * follows. */
-bool pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size,
-			   enum pd_resync_end end);
+/* Returns whether nothing speaks against the record that fills `bytes`: its fields fill it, and no
+ * others of its type would be smaller or larger, or its time is near. */
+bool pd_resync_is_credible(struct pd_resync *r, struct pd_bytes bytes);
+
+/* Finds out whether fields fill the record in[0 ... size), and a chain of records, or the end,
+ * follows; PD_RESYNC_MORE if that depends on more bytes. */
+enum pd_resync_result pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes in, size_t size,
+					    enum pd_resync_end end);
 
 /* Returns whether the size is so usual that it needs no verification. */
 static inline bool pd_resync_is_usual(const struct pd_resync *r, uint32_t type, size_t size)

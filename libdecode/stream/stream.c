@@ -2,8 +2,8 @@
 #include "stream/stream_internal.h"
 
 #define SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
-#define LOST_PEEK 4096		/* for pipes; more only if that can decide something */
 #define HEADER PD_RECORD_HEADER_SIZE
+#define LOST_PEEK (PD_RESYNC_BLOCK + HEADER)	/* for pipes; more only if that decides nothing */
 #define BLOCK 4096	/* of a file system */
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
@@ -133,6 +133,21 @@ static bool is_last(const struct pd_stream *s, struct pd_bytes have, uint64_t as
 	return have.size < asked || have.size == s->end - pd_source_offset(s->source);
 }
 
+/* Returns how many bytes to peek after `ask` bytes were searched: whole blocks and a header; 0 if
+ * the search is done. */
+static size_t more_to_search(const struct pd_resync_at *found, size_t ask)
+{
+	size_t more = 2 * ask;
+
+	if (ask == SEARCH_PEEK || found->result == PD_RESYNC_FOUND ||
+	    (found->result == PD_RESYNC_NONE && found->at >= PD_RESYNC_SPAN))
+		return 0;
+	if (found->result == PD_RESYNC_MORE && found->want > more)
+		more = found->want;
+	more = more / PD_RESYNC_BLOCK * PD_RESYNC_BLOCK + LOST_PEEK;
+	return more < SEARCH_PEEK ? more : SEARCH_PEEK;
+}
+
 /* Searches for a record at the source's offset, unless that is done already. Reads no more of a
  * pipe than the search needs. */
 static int search_at_offset(struct pd_stream *s, struct pd_error *e)
@@ -140,23 +155,25 @@ static int search_at_offset(struct pd_stream *s, struct pd_error *e)
 	const uint64_t at = pd_source_offset(s->source);
 	struct pd_lost *l = &s->lost;
 	size_t ask = pd_source_is_random(s->source) ? SEARCH_PEEK : LOST_PEEK;
+	size_t from = at == l->bad_at;
 	struct pd_resync_at found;
 	struct pd_bytes have;
 
 	if (pd_lost_is_searched(s, l, at + (at == l->bad_at)))
 		return 0;
 	pd_lost_prepare_search(s, l, at);
-	for (;; ask = found.want > 2 * ask ? found.want : 2 * ask) {
-		if (ask > SEARCH_PEEK)
-			ask = SEARCH_PEEK;
+	while (ask) {
 		if (peek(s, ask, &have, e))
 			return -1;
-		found = pd_resync_find(&s->resync, have, at == l->bad_at,
+		if (have.size > ask)	/* the result must not depend on the window's size */
+			have.size = ask;
+		found = pd_resync_find(&s->resync, have, from,
 				       is_last(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-		if ((found.result != PD_RESYNC_MORE &&
-		     (found.at || found.result == PD_RESYNC_FOUND)) ||
-		    ask == SEARCH_PEEK)
+		if (is_last(s, have, ask))
 			break;
+		if (found.at >= PD_RESYNC_BLOCK)
+			from = found.at / PD_RESYNC_BLOCK * PD_RESYNC_BLOCK;
+		ask = more_to_search(&found, ask);
 	}
 	pd_lost_set_searched(s, l, at, &found);
 	return 0;
@@ -229,30 +246,62 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 enum believed {
 	NOT_BELIEVED,
 	DOUBTED,	/* is a record unless records are found inside it */
+	UNDECIDED,	/* more bytes tell */
 	BELIEVED,
 };
 
 /* Returns whether the bytes after the whole record at the start of `have` confirm it. Addresses
- * that are read as headers may form long chains; in a pipe too little is visible to tell. */
+ * that are read as headers may form long chains. */
 static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f,
 				 struct pd_bytes have, uint64_t size, bool closed)
 {
+	const bool may_grow = !closed && have.size < PD_PEEK_MAX;
+	const uint64_t followed_to = s->lost.followed_to;
+	enum pd_resync_result chain = PD_RESYNC_NONE;
 	enum pd_leads leads;
 
 	if (!f->desc && f->type >= PD_IMPLAUSIBLE_TYPE)
 		return NOT_BELIEVED;
-	if (f->desc && pd_resync_leads_chain(&s->resync, have, (size_t)size,
-					     closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN))
+	if (f->desc)
+		chain = pd_resync_leads_chain(&s->resync, have, (size_t)size,
+					      closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+	if (chain == PD_RESYNC_FOUND)
 		return BELIEVED;
 	if (f->desc && !pd_resync_may_begin(f->type, (size_t)size, f->desc))
 		return NOT_BELIEVED;
+	if (chain == PD_RESYNC_MORE && may_grow)
+		return UNDECIDED;
 	leads = pd_stream_leads_on(s, &s->lost, have, f->offset, size, closed);
 	if (leads == PD_LEADS_NOWHERE || (f->desc && !pd_stream_is_usual(s, f, size)))
 		return NOT_BELIEVED;
-	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE &&
-			       pd_source_is_random(s->source) ?
+	if (leads == PD_LEADS_OUT_OF_SIGHT && may_grow) {
+		s->lost.followed_to = followed_to;
+		return UNDECIDED;
+	}
+	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE ?
 		       DOUBTED :
 		       BELIEVED;
+}
+
+/* Finds out whether the bytes after the whole record confirm it. Reads no more of a stream than
+ * that needs: the result does not depend on how much is visible. Returns 0, or -1 and *e. */
+static int follow_record(struct pd_stream *s, const struct pd_frame *f, uint64_t size,
+			 enum believed *believed, struct pd_error *e)
+{
+	const bool all_at_once = pd_source_is_random(s->source) &&
+				 (f->desc || f->offset + size >= s->lost.followed_to);
+	size_t ask = all_at_once ? PD_PEEK_MAX : (size_t)size + HEADER;
+	struct pd_bytes have;
+
+	for (;; ask = 2 * ask < PD_PEEK_MAX ? 2 * ask : PD_PEEK_MAX) {
+		if (peek(s, ask, &have, e))
+			return -1;
+		if (have.size > ask)
+			have.size = ask;
+		*believed = is_followed(s, f, have, size, is_last(s, have, ask));
+		if (*believed != UNDECIDED)
+			return 0;
+	}
 }
 
 /* Returns 1 if what is at the source's offset is not a record, although its header is possible: its
@@ -261,7 +310,7 @@ static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f,
 static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
 		   uint64_t size, struct pd_error *e)
 {
-	bool closed = is_last(s, have, size + HEADER), whole = have.size >= size;
+	const bool whole = have.size >= size;
 	enum believed believed = NOT_BELIEVED;
 	struct pd_lost *l = &s->lost;
 
@@ -269,18 +318,8 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	if (whole && f->desc &&
 	    pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
 		return 0;
-	if (pd_source_is_random(s->source) && (f->desc || f->offset + size >= l->followed_to)) {
-		if (peek(s, PD_PEEK_MAX, &have, e))
-			return -1;
-		closed = is_last(s, have, PD_PEEK_MAX);
-		if (have.size > PD_PEEK_MAX) {
-			/* the result must not depend on the window's size */
-			have.size = PD_PEEK_MAX;
-			closed = false;
-		}
-	}
-	if (whole)
-		believed = is_followed(s, f, have, size, closed);
+	if (whole && follow_record(s, f, size, &believed, e))
+		return -1;
 	if (believed == BELIEVED)
 		return 0;
 	l->bad_at = f->offset;
@@ -445,18 +484,32 @@ static enum pd_next end_too_soon(struct pd_stream *s, struct pd_frame *f, struct
 	return PD_NEXT_DAMAGE;
 }
 
-/* Returns whether the header after the record must be seen, to tell whether it is a record. A
- * stream is waited for only where a record could hide many others: its type is not known. */
-static bool needs_next_header(const struct pd_stream *s, const struct pd_frame *f)
+/* Peeks the record of `size` bytes, and the header after it if that is needed to tell whether it is
+ * a record. A stream is waited for only where the record's bytes do not tell. */
+static int peek_record(struct pd_stream *s, const struct pd_frame *f, uint64_t size,
+		       struct pd_bytes *have, struct pd_error *e)
 {
-	return pd_source_is_random(s->source) || !f->desc;
+	struct pd_bytes seen;
+
+	if (!pd_source_is_random(s->source) && f->desc) {
+		if (pd_source_peek(s->source, (size_t)size, &seen, e) || peek(s, size, have, e))
+			return -1;
+		if (seen.size < size || size == HEADER)
+			return 0;
+		pd_lost_prepare_search(s, &s->lost, f->offset);
+		if (seen.size < size + HEADER &&
+		    pd_resync_is_credible(&s->resync,
+					  (struct pd_bytes){ have->data, (size_t)size }))
+			return 0;
+	}
+	return peek(s, size + HEADER, have, e);
 }
 
 /* Frames what is at the source's offset. */
 static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	struct pd_bytes have;
-	uint64_t size, seen;
+	uint64_t size;
 	int lost;
 
 	if (s->lost.open)
@@ -478,8 +531,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
 		return next_lost(s, f, e);
 	}
-	seen = size + (needs_next_header(s, f) ? HEADER : 0);
-	if (have.size < seen && peek(s, seen, &have, e))
+	if (have.size < size + HEADER && peek_record(s, f, size, &have, e))
 		return fail_reading(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);

@@ -133,7 +133,8 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	pd_lost_prepare_search(s, l, at);
 	if (f->size <= left.size &&
 	    (pd_resync_is_trusted(&s->resync, (struct pd_bytes){ left.data, f->size }) ||
-	     pd_resync_leads_chain(&s->resync, left, f->size, end_of_inner(s))))
+	     pd_resync_leads_chain(&s->resync, left, f->size, end_of_inner(s)) ==
+		     PD_RESYNC_FOUND))
 		return false;
 	l->bad_at = at;
 	if (search_inner(s) == NEED_MORE)

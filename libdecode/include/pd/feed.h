@@ -11,9 +11,10 @@
  *	}
  *
  * The records are those that pd_reader_next() would give, however the bytes are cut. Those of a
- * pipe's recording come as soon as they are whole, of unknown types with the next header: a damaged
- * one may seem to hold many records. Files with sections, and packed input, can only be read from
- * their end: they are kept in a temporary file until pd_feed_end().
+ * pipe's recording come as soon as they are whole; with the next header where their own bytes do
+ * not tell that they are: a damaged one may seem to hold many records. Files with sections, and
+ * packed input, can only be read from their end: they are kept in a temporary file until
+ * pd_feed_end().
  *
  * Threads: calls on a feed, and on its reader, must not overlap; different feeds are independent.
  */
