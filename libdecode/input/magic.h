@@ -13,8 +13,8 @@ enum pd_magic {
 	PD_MAGIC_V1,		/* before perf 3.4; does not state the byte order */
 };
 
-/* Returns which magic the bytes begin with. Sets *damaged if one byte of it differs, which only the
- * size after it allows: that of a file's or a pipe's header. */
+/* Returns which magic the bytes begin with. Sets *damaged if one byte of it differs or all are
+ * reversed, which only the size after it allows: that of a file's or a pipe's header. */
 enum pd_magic pd_magic_of(struct pd_bytes first, bool *damaged);
 
 #endif

@@ -1,4 +1,5 @@
-"""A recording of which one byte of the magic is damaged is read; other files are not."""
+"""A recording of which one byte of the magic is damaged, or all are reversed, is read; other files
+are not."""
 import subprocess
 
 import pytest
@@ -11,12 +12,15 @@ CATALOG = catalog()
 
 
 @pytest.mark.parametrize("name", ["file.le", "file.be", "pipe.le", "pipe.be"])
-@pytest.mark.parametrize("at", [0, 3, 7])
+@pytest.mark.parametrize("at", [0, 3, 7, "reversed"])
 def test_a_damaged_byte_of_the_magic(at, name, run_pdecode, tmp_path):
     """The rest is decoded, the same bytes come back, and prepair corrects it."""
     intact = CATALOG[name].data
     data = bytearray(intact)
-    data[at] ^= 0x80
+    if at == "reversed":
+        data[:8] = data[7::-1]
+    else:
+        data[at] ^= 0x80
     before, path = strict_json(run_pdecode(["-"], input=intact).stdout), tmp_path / "perf.data"
     path.write_bytes(data)
     for args, given in (([path], b""), (["-"], bytes(data))):
