@@ -205,7 +205,7 @@ int pd_encode_attr(struct pd_encoder *enc, pd_node attr, struct pd_encode_error 
 	if (pd_encode_copy_text(enc, enc->v->member(attr, "name"), name, sizeof(name)))
 		pd_session_rename(&enc->session, a,
 				  (struct pd_bytes){ (const uint8_t *)name, strlen(name) },
-				  PD_NAME_FROM_FILE);
+				  PD_NAME_STATED);
 	return pd_encode_note_name(enc, attr, a, e);
 }
 

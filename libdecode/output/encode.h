@@ -142,6 +142,8 @@ bool pd_encode_ids_fit(struct pd_encoder *enc);
 /* Notes the section that a record of a pipe has. */
 void pd_encode_note_section(struct pd_encoder *enc, uint32_t type, struct pd_bytes record,
 			    struct pd_bytes payload);
+/* Notes that a record found its event by the name, which so has an effect. */
+void pd_encode_use_name(struct pd_encoder *enc, const struct pd_attr *a);
 /* Notes the name that an element of `attrs` states. Returns 0, or -1 and *e. */
 int pd_encode_note_name(struct pd_encoder *enc, pd_node attr, const struct pd_attr *a,
 			struct pd_encode_error *e);

@@ -70,5 +70,7 @@ int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct 
 	}
 	if (first < events->nr_named && strcmp(events->by_name[first]->name, name) == 0)
 		*out = events->by_name[first];
+	if (*out)
+		pd_encode_use_name(enc, *out);
 	return 0;
 }

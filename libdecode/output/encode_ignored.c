@@ -127,6 +127,14 @@ int pd_encode_note_name(struct pd_encoder *enc, pd_node attr, const struct pd_at
 	return enc->stated_names.failed ? pd_encode_no_memory(e) : 0;
 }
 
+void pd_encode_use_name(struct pd_encoder *enc, const struct pd_attr *a)
+{
+	const size_t at = a->index * sizeof(uint64_t);
+
+	if (at < enc->stated_names.size)
+		memset(enc->stated_names.data + at, 0, sizeof(uint64_t));
+}
+
 static bool is_ascii(struct pd_bytes text)
 {
 	for (size_t i = 0; i < text.size; i++)
@@ -135,8 +143,7 @@ static bool is_ascii(struct pd_bytes text)
 	return true;
 }
 
-/* Names of other than ASCII are not compared: they may be no UTF-8, which JSON can't show. In a
- * file without EVENT_DESC, names only say which event a record is of. */
+/* Names of other than ASCII are not compared: they may be no UTF-8, which JSON can't show. */
 static void compare_names(struct pd_encoder *enc)
 {
 	for (size_t i = 0; i < enc->stated_names.size / sizeof(uint64_t); i++) {

@@ -278,13 +278,16 @@ void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes 
 										 * UTF-8 sequence */
 			name.size--;
 	}
-	if (a->name && strlen(a->name) == name.size && memcmp(a->name, name.data, name.size) == 0)
+	if (a->name && strlen(a->name) == name.size &&
+	    memcmp(a->name, name.data, name.size) == 0) {
+		a->name_from = from == PD_NAME_IMPLIED ? a->name_from : from;
 		return;
+	}
 	copy = pd_arena_text(&s->arena, name.data, name.size);
 	if (!copy)
 		return;
 	a->name = copy;
-	if (from == PD_NAME_FROM_FILE)
+	if (from != PD_NAME_IMPLIED)
 		a->name_from = from;
 	a->generation++;
 	s->renames++;

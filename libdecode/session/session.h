@@ -30,7 +30,11 @@ struct pd_attr {
 		precise_ip, clockid;	/* clockid: PD_CLOCK_PERF unless use_clockid is set */
 	uint64_t sample_period;		/* 0: a frequency, or it only counts */
 	const char *name;		/* NULL before pd_session_name_event() */
-	enum pd_name_from { PD_NAME_IMPLIED, PD_NAME_FROM_FILE } name_from;
+	enum pd_name_from {
+		PD_NAME_IMPLIED,
+		PD_NAME_STATED,		/* by JSON, for records that name their event */
+		PD_NAME_FROM_FILE,
+	} name_from;
 	uint32_t generation;		/* counts changes of the name */
 	uint32_t named_at;		/* the session's `updates` when it was named */
 	const struct pd_tp_event *tracepoint;	/* format of the raw data, or NULL */

@@ -429,7 +429,7 @@ void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
 	a->named_at = s->updates;
 	if (a->type == ATTR_TRACEPOINT)
 		a->tracepoint = find_format(s, a);
-	if (a->name_from != PD_NAME_FROM_FILE)
+	if (a->name_from == PD_NAME_IMPLIED)
 		pd_session_rename(s, a, make_implied_name(s, a, a->tracepoint, name),
 				  PD_NAME_IMPLIED);
 }

@@ -148,3 +148,16 @@ def test_the_name_of_an_event_of_a_file():
     assert document(out)["attrs"][2]["name"] != "mine"
     doc["features"]["EVENT_DESC"]["events"][2]["name"] = "mine"
     assert document(encode(doc, code=0)[0])["attrs"][2]["name"] == "mine"
+
+
+def test_the_name_of_an_event_without_event_desc():
+    """The attribute implies a name; another one is lost."""
+    doc = document(FILE)
+    del doc["features"]["EVENT_DESC"]
+    doc["file"]["adds_features"].remove("EVENT_DESC")
+    del doc["file"]["sections"]
+    before = [event["name"] for event in document(encode(doc, code=0)[0])["attrs"]]
+    doc["attrs"][2]["name"] = "mine"
+    out, words = encode(doc)
+    assert words == said("attrs[2].name", NAMES_ELSEWHERE)
+    assert [event["name"] for event in document(out)["attrs"]] == before
