@@ -18,6 +18,7 @@ struct bpf_progs {
 	size_t n, room;
 	struct bpf_btf *btfs;
 	size_t nr_btfs, room_btfs;
+	bool lacks_memory;
 };
 
 static int bpf_call(int command, union bpf_attr *attr)
@@ -77,6 +78,8 @@ static int add_btf(struct bpf_progs *p, uint32_t id)
 		return 0;
 	if (bpf_btf_read(&list[p->nr_btfs], fd, id))
 		p->nr_btfs++;
+	else
+		p->lacks_memory |= list[p->nr_btfs].lacks_memory;
 	close(fd);
 	return 0;
 }
@@ -97,13 +100,14 @@ static int add_prog(struct bpf_progs *p, uint32_t id)
 		return 0;
 	if (bpf_prog_read(&list[p->n], fd)) {
 		ret = add_btf(p, list[p->n].info.btf_id);
+		p->lacks_memory |= list[p->n].lacks_memory;
 		p->n++;
 	}
 	close(fd);
 	return ret;
 }
 
-int bpf_progs_refresh(struct bpf_progs *p)
+void bpf_progs_refresh(struct bpf_progs *p)
 {
 	union bpf_attr attr;
 
@@ -112,22 +116,24 @@ int bpf_progs_refresh(struct bpf_progs *p)
 		uint32_t id = attr.next_id;
 
 		if (add_prog(p, id) != 0)
-			return -1;
+			p->lacks_memory = true;
 		memset(&attr, 0, sizeof(attr));
 		attr.start_id = id;
 	}
-	return 0;
 }
 
 struct bpf_progs *bpf_progs_read(void)
 {
 	struct bpf_progs *p = calloc(1, sizeof(*p));
 
-	if (p && bpf_progs_refresh(p) != 0) {
-		bpf_progs_free(p);
-		p = NULL;
-	}
+	if (p)
+		bpf_progs_refresh(p);
 	return p;
+}
+
+bool bpf_progs_are_whole(const struct bpf_progs *p)
+{
+	return p && !p->lacks_memory;
 }
 
 size_t bpf_progs_count(const struct bpf_progs *p)

@@ -25,9 +25,15 @@ static bool get_info(int fd, void *info, uint32_t size)
 	return syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) == 0;
 }
 
-static void *alloc_array(uint64_t count, uint64_t size)
+static void *alloc_array(struct bpf_prog *p, uint64_t count, uint64_t size)
 {
-	return count && size && count <= ARRAY_MOST / size ? calloc(count, size) : NULL;
+	void *array;
+
+	if (!count || !size || count > ARRAY_MOST / size)
+		return NULL;
+	array = calloc(count, size);
+	p->lacks_memory |= !array;
+	return array;
 }
 
 static uint32_t count_if(const void *array, uint32_t count)
@@ -44,13 +50,13 @@ bool bpf_prog_read(struct bpf_prog *p, int fd)
 	memset(p, 0, sizeof(*p));
 	if (!get_info(fd, &i, sizeof(i)))
 		return false;
-	p->code = alloc_array(i.jited_prog_len, 1);
-	p->ksyms = alloc_array(i.nr_jited_ksyms, sizeof(*p->ksyms));
-	p->lens = alloc_array(i.nr_jited_func_lens, sizeof(*p->lens));
-	p->functions = alloc_array(i.nr_func_info, i.func_info_rec_size);
-	p->lines = alloc_array(i.nr_line_info, i.line_info_rec_size);
-	p->code_lines = alloc_array(i.nr_jited_line_info, i.jited_line_info_rec_size);
-	p->tags = alloc_array(i.nr_prog_tags, BPF_TAG_SIZE);
+	p->code = alloc_array(p, i.jited_prog_len, 1);
+	p->ksyms = alloc_array(p, i.nr_jited_ksyms, sizeof(*p->ksyms));
+	p->lens = alloc_array(p, i.nr_jited_func_lens, sizeof(*p->lens));
+	p->functions = alloc_array(p, i.nr_func_info, i.func_info_rec_size);
+	p->lines = alloc_array(p, i.nr_line_info, i.line_info_rec_size);
+	p->code_lines = alloc_array(p, i.nr_jited_line_info, i.jited_line_info_rec_size);
+	p->tags = alloc_array(p, i.nr_prog_tags, BPF_TAG_SIZE);
 	p->info = (struct bpf_program_info){
 		.jited_prog_len = count_if(p->code, i.jited_prog_len),
 		.jited_prog_insns = (uintptr_t)p->code,

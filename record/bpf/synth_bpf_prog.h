@@ -19,11 +19,13 @@ struct bpf_prog {
 	uint8_t *lines;			/* info.nr_line_info */
 	uint8_t *code_lines;		/* info.nr_jited_line_info */
 	uint8_t *tags;			/* info.nr_prog_tags of BPF_TAG_SIZE */
+	bool lacks_memory;		/* for some of them, which are left out */
 };
 
 struct bpf_btf {
 	uint32_t id, size;
 	uint8_t *data;
+	bool lacks_memory;	/* for the data */
 };
 
 /* Returns false, with nothing to release, if the program can't be read. */

@@ -41,6 +41,7 @@ bool bpf_btf_read(struct bpf_btf *b, int fd, uint32_t id)
 		if (info.btf_size == 0 || info.btf_size > BTF_MOST)
 			break;
 		b->data = malloc(info.btf_size);
+		b->lacks_memory = !b->data;
 		info = (struct bpf_btf_info){ .btf = (uintptr_t)b->data,
 					      .btf_size = info.btf_size };
 		if (!b->data)

@@ -54,6 +54,7 @@ struct names {
 	struct ps_session *session;
 	struct root_paths root_paths;
 	struct recent recent[DISTINCT];
+	bool lacks_history;		/* for lack of memory */
 	bool cut;
 };
 
@@ -99,8 +100,9 @@ static void learn_record(struct names *n, struct pd_reader *r, const struct pd_f
 {
 	struct pd_error e;
 
-	if (item->type && item->type != PD_RECORD_SAMPLE)
-		pd_history_add_record(n->history, pd_reader_record(r, item), &e);
+	if (item->type && item->type != PD_RECORD_SAMPLE &&
+	    pd_history_add_record(n->history, pd_reader_record(r, item), &e))
+		n->lacks_history = true;
 }
 
 static bool is_recent(struct names *n, int32_t pid, const struct pd_location *l)
@@ -176,7 +178,8 @@ static bool make_session(struct names *n)
 	};
 	struct pd_error e;
 
-	pd_history_seal(n->history, NULL, &e);
+	if (pd_history_seal(n->history, NULL, &e))
+		n->lacks_history = true;
 	n->session = ps_new(&o, &e);
 	return n->session != NULL;
 }
@@ -186,7 +189,8 @@ static void find_names(struct names *n)
 	const uint32_t want = PD_HAS_PID | PD_HAS_TIME | PD_HAS_IP | PD_HAS_CALLCHAIN | PD_HAS_ADDR;
 
 	n->cut = !read_records(n, PD_HAS_TIME, learn_record) || !make_session(n) ||
-		 !read_records(n, want, look_up_sample) || ps_session_lacks_memory(n->session);
+		 !read_records(n, want, look_up_sample) || n->lacks_history ||
+		 ps_session_lacks_memory(n->session);
 }
 
 /* --- the process that looks up --- */
@@ -213,6 +217,8 @@ static bool send_section(const struct names *n, int socket, enum ps_bundle_is is
 	struct names_lack lack = { "" };
 	struct answer answer = { section.size, is, 0 };
 
+	if (!section.size && ps_session_lacks_memory(n->session))
+		answer.is = PS_BUNDLE_CUT;
 	describe_lack(n, &lack);
 	answer.lack_size = strlen(lack.text);
 	return file_process_send(socket, &answer, sizeof(answer)) &&
@@ -300,8 +306,7 @@ static enum file_answer receive_section(const struct file_process *p,
 	if (got != FILE_ANSWERED || !answer->size || answer->size > SECTION_MOST)
 		return got;
 	*section = malloc(answer->size);
-	if (*section)
-		got = file_process_receive(p, *section, answer->size, deadline);
+	got = *section ? file_process_receive(p, *section, answer->size, deadline) : FILE_ENDED;
 	if (got == FILE_ANSWERED)
 		return got;
 	free(*section);

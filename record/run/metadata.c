@@ -197,6 +197,9 @@ static int write_host(struct recording *r, const struct hostinfo *h)
 {
 	const int ret = hostinfo_features(r->file.writer, h, &r->file.error);
 
+	if (r->options->bpf_event && !bpf_progs_are_whole(r->bpf))
+		log_at(&r->log, LOG_WARNING,
+		       "out of memory: not all BPF programs are described in the file");
 	if (ret > 0)
 		log_at(&r->log, LOG_WARNING, "out of memory: not all facts about the machine and "
 		       "the command are in the file");

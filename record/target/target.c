@@ -28,6 +28,7 @@ static bool read_online_cpus(struct int_list *cpus)
 	if (read_text(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)) > 0 &&
 	    int_list_parse(cpus, text, MAX_CPUS))
 		return true;
+	cpus->n = 0;	/* of a list that is cut short for lack of memory */
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++)
 		if (int_list_add(cpus, (int)i))
 			return false;

@@ -1,5 +1,6 @@
 /* refusing_malloc.c - preloaded: the REFUSED-th allocation of the program itself, not of libraries,
- * finds no memory. The file ALLOCATIONS, if given, gets the number of allocations. */
+ * finds no memory. The file ALLOCATIONS, if given, gets the number of allocations. Programs that it
+ * executes are left alone. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -51,6 +52,7 @@ static __attribute__((constructor)) void start(void)
 	refused = strtoul(getenv("REFUSED"), NULL, 10);
 	if (path)
 		share_count(path);
+	unsetenv("LD_PRELOAD");
 	dl_iterate_phdr(find_code, NULL);
 }
 
