@@ -81,6 +81,7 @@ int int_list_add(struct int_list *l, int item)
 
 	if ((l->n & (l->n - 1)) == 0) {
 		items = realloc(l->items, (l->n ? 2 * l->n : 1) * sizeof(*items));
+		l->lacks_memory |= !items;
 		if (!items)
 			return -1;
 		l->items = items;

@@ -18,6 +18,7 @@ bool parse_fraction(const char *text, double unit, uint64_t *ns);
 struct int_list {
 	int *items;
 	size_t n;
+	bool lacks_memory;	/* for an item that is not in it */
 };
 
 int int_list_add(struct int_list *l, int item);		/* returns 0, or -1 if memory is short */

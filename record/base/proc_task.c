@@ -121,6 +121,7 @@ static void read_threads(struct task *t, int proc)
 		if (tid <= 0 || tid == t->pid)
 			continue;
 		thread = add_thread(t);
+		t->lacks_memory |= !thread;
 		if (!thread)
 			break;
 		thread->tid = tid;
@@ -157,6 +158,7 @@ static bool maps_have_room(struct task *t)
 	if (t->maps_room - t->maps_size > MAPS_CHUNK / 4)
 		return true;
 	more = room <= MAPS_LIMIT ? realloc(t->maps, room) : NULL;
+	t->lacks_memory |= !more;
 	if (!more)
 		return false;
 	t->maps = more;
@@ -197,7 +199,7 @@ bool task_read(struct task *t, int proc, pid_t pid, unsigned int want, unsigned 
 
 	t->pid = pid;
 	t->nr_threads = t->nr_namespaces = t->maps_size = 0;
-	t->timed_out = false;
+	t->timed_out = t->lacks_memory = false;
 	if (!read_stat(t, proc, &threads))
 		return false;
 	if (want & TASK_NS)

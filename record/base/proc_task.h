@@ -37,6 +37,7 @@ struct task {
 	char *maps;			/* /proc/PID/maps, with a NUL at the end */
 	size_t maps_size, maps_room;
 	bool timed_out;			/* the maps are incomplete */
+	bool lacks_memory;		/* for all maps or threads */
 };
 
 /* proc: an open descriptor of /proc. False: the process has ended, or is hidden. */

@@ -99,35 +99,37 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-size_t list_numbered(const char *path, const char *prefix, unsigned int **numbers)
+int list_numbered(const char *path, const char *prefix, unsigned int **numbers, size_t *n)
 {
-	size_t n = 0, capacity = 0, length = strlen(prefix);
+	size_t capacity = 0, length = strlen(prefix);
 	DIR *dir = opendir(path);
 	struct dirent *entry;
+	int err = 0;
 
 	*numbers = NULL;
-	while (dir && (entry = readdir(dir))) {
+	*n = 0;
+	while (dir && !err && (entry = readdir(dir))) {
 		const char *rest = entry->d_name + length;
 
 		if (strncmp(entry->d_name, prefix, length) != 0 ||
 		    !isdigit((unsigned char)rest[0]) || rest[strspn(rest, "0123456789")])
 			continue;
-		if (n == capacity) {
+		if (*n == capacity) {
 			size_t more = capacity ? capacity * 2 : 64;
 			unsigned int *larger = realloc(*numbers, more * sizeof(**numbers));
 
-			if (!larger)
-				break;
-			*numbers = larger;
-			capacity = more;
+			err = larger ? 0 : -1;
+			*numbers = larger ? larger : *numbers;
+			capacity = larger ? more : capacity;
 		}
-		(*numbers)[n++] = (unsigned int)strtoul(rest, NULL, 10);
+		if (!err)
+			(*numbers)[(*n)++] = (unsigned int)strtoul(rest, NULL, 10);
 	}
 	if (dir)
 		closedir(dir);
-	if (n)
-		qsort(*numbers, n, sizeof(**numbers), by_number);
-	return n;
+	if (*n)
+		qsort(*numbers, *n, sizeof(**numbers), by_number);
+	return err;
 }
 
 size_t parse_cpu_list(const char *list, unsigned int *cpus, size_t n)

@@ -19,9 +19,9 @@ bool read_text_number(int dir, const char *path, int base, uint64_t *out);
  * bytes. */
 char *read_text_all(int dir, const char *path, size_t limit, size_t *size);
 
-/* Stores the numbers of a directory's entries whose names are prefix and a number, sorted; the
- * caller frees them. Returns how many there are. */
-size_t list_numbered(const char *path, const char *prefix, unsigned int **numbers);
+/* Stores the numbers of a directory's entries whose names are prefix and a number, sorted, and sets
+ * *n; the caller frees them. Returns 0, or -1 without memory. */
+int list_numbered(const char *path, const char *prefix, unsigned int **numbers, size_t *n);
 
 /* Parses "0-3,8" and stores at most n numbers. Returns how many there are. */
 size_t parse_cpu_list(const char *list, unsigned int *cpus, size_t n);

@@ -216,7 +216,7 @@ int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, s
 	return images ? bpf_images_synth(w, event, e) : 0;
 }
 
-static int write_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e)
+static int write_btfs(struct pd_writer *w, struct bpf_progs *p, struct pd_error *e)
 {
 	struct pd_value (*rows)[3] = calloc(p->nr_btfs + 1, sizeof(*rows));
 	struct pd_value *items = calloc(p->nr_btfs + 1, sizeof(*items)), value;
@@ -229,6 +229,7 @@ static int write_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_
 		items[i] = (struct pd_value)PD_OBJECT(NULL, rows[i], 3);
 	}
 	value = (struct pd_value)PD_ARRAY("BPF_BTF", items, p->nr_btfs);
+	p->lacks_memory |= !rows || !items;
 	if (rows && items)
 		ret = pd_writer_feature(w, PD_FEATURE_BPF_BTF, &value, e);
 	free(rows);
@@ -236,7 +237,7 @@ static int write_btfs(struct pd_writer *w, const struct bpf_progs *p, struct pd_
 	return ret;
 }
 
-int bpf_progs_features(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e)
+int bpf_progs_features(struct pd_writer *w, struct bpf_progs *p, struct pd_error *e)
 {
 	struct bpf_prog_values *rows = calloc(p->n + 1, sizeof(*rows));
 	struct pd_value *items = calloc(p->n + 1, sizeof(*items)), value;
@@ -245,8 +246,10 @@ int bpf_progs_features(struct pd_writer *w, const struct bpf_progs *p, struct pd
 	for (size_t i = 0; rows && items && i < p->n; i++) {
 		size_t n = bpf_prog_values(&p->progs[i], &rows[i]);
 
+		p->lacks_memory |= n == 0;
 		items[i] = (struct pd_value)PD_OBJECT(NULL, rows[i].all, n);
 	}
+	p->lacks_memory |= !rows || !items;
 	value = (struct pd_value)PD_ARRAY("BPF_PROG_INFO", items, p->n);
 	if (rows && items)
 		ret = pd_writer_feature(w, PD_FEATURE_BPF_PROG_INFO, &value, e);

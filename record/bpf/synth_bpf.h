@@ -21,6 +21,6 @@ void bpf_progs_free(struct bpf_progs *p);	/* NULL is fine */
 /* Writes KSYMBOL and BPF_EVENT records. Returns 0, or -1 and *e. */
 int bpf_progs_synth(struct pd_writer *w, const struct bpf_progs *p, int event, struct pd_error *e);
 /* Writes features BPF_PROG_INFO and BPF_BTF. Returns 0, or -1 and *e. */
-int bpf_progs_features(struct pd_writer *w, const struct bpf_progs *p, struct pd_error *e);
+int bpf_progs_features(struct pd_writer *w, struct bpf_progs *p, struct pd_error *e);
 
 #endif

@@ -41,7 +41,7 @@ struct hostinfo {
 	uint64_t first, last;		/* times of samples, for SAMPLE_TIME */
 	int compress;			/* zstd level; 0: none */
 	uint32_t compress_ratio;	/* uncompressed bytes per written byte */
-	const struct bpf_progs *bpf;	/* may be NULL */
+	struct bpf_progs *bpf;	/* may be NULL */
 };
 
 /* Writes all features that this machine has data for, except BUILD_ID (buildid.h). Must be called

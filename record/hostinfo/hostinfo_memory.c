@@ -62,7 +62,8 @@ static struct pd_value memory_node(struct host_values *h, unsigned int node)
 	size_t n;
 
 	snprintf(path, sizeof(path), NODES "/node%u", node);
-	n = list_numbered(path, "memory", &blocks);
+	if (list_numbered(path, "memory", &blocks, &n))
+		h->failed = true;
 	size = n ? blocks[n - 1] + 1 : 0;
 	words = size && size < MAX_BLOCK ? host_alloc(h, (size / 64 + 1) * sizeof(*words)) : NULL;
 	for (size_t i = 0; words && i < n; i++)
@@ -91,16 +92,20 @@ static int write_memory_topology(struct pd_writer *w, struct host_values *h,
 }
 
 /* Their numbers, for free(). */
-static size_t online_nodes(unsigned int **nodes)
+static size_t online_nodes(struct host_values *h, unsigned int **nodes)
 {
 	char list[4096];
 	size_t n;
 
-	*nodes = NULL;
-	if (read_text(AT_FDCWD, NODES "/online", list, sizeof(list)) <= 0)
-		return list_numbered(NODES, "node", nodes);
+	if (read_text(AT_FDCWD, NODES "/online", list, sizeof(list)) <= 0) {
+		if (list_numbered(NODES, "node", nodes, &n))
+			h->failed = true;
+		return n;
+	}
 	n = parse_cpu_list(list, NULL, 0);
 	*nodes = n < MAX_NODES ? malloc((n + 1) * sizeof(**nodes)) : NULL;
+	if (!*nodes && n < MAX_NODES)
+		h->failed = true;
 	return *nodes ? parse_cpu_list(list, *nodes, n) : 0;
 }
 
@@ -112,7 +117,7 @@ int hostinfo_memory(struct pd_writer *w, struct host_values *h, struct pd_error 
 
 	if (write_total(w, h, e) != 0)
 		return -1;
-	n = online_nodes(&nodes);
+	n = online_nodes(h, &nodes);
 	for (size_t i = 0; i < n; i++) {
 		struct pd_value v = numa_node(h, nodes[i]);
 

@@ -106,7 +106,8 @@ static void list_units(struct host_list *list, const struct recording *r, const 
 	size_t n;
 
 	snprintf(path, sizeof(path), DEVICES "/%s", e->pmu);
-	n = list_numbered(path, "cpu", &cpus);
+	if (list_numbered(path, "cpu", &cpus, &n))
+		list->h->failed = true;
 	for (size_t i = 0; i < n; i++) {
 		const struct unit u = { e->pmu, (int)cpus[i] };
 		bool wanted = r->target.kind != TARGET_SYSTEM;

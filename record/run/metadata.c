@@ -109,6 +109,8 @@ void metadata_log_report(const struct recording *r, struct synth_report *report)
 	if (report->cut)
 		log_at(s, LOG_WARNING,
 		       "existing tasks are not recorded in full: reading them took too long");
+	if (report->lacks_memory)
+		log_at(s, LOG_WARNING, "out of memory: existing tasks are not recorded in full");
 	file_names_log_silent(&report->silent, s, "the build id of");
 	file_names_free(&report->silent);
 	log_at(s, LOG_DETAIL, "%zu tasks and %zu maps existed already", report->tasks,

@@ -53,6 +53,7 @@ struct synth_report {
 	size_t timed_out;		/* processes whose maps took longer than timeout_ms */
 	bool kernel_hidden;		/* /proc/kallsyms has no addresses */
 	bool cut;			/* the deadline passed: records are missing */
+	bool lacks_memory;		/* some are missing for lack of it */
 	struct file_names silent;	/* without build ids; the caller's to free */
 };
 

@@ -46,6 +46,7 @@ struct synth_maps *synth_maps_new(struct pd_writer *w, const struct synth_option
 	if (o->what & SYNTH_BUILD_IDS) {
 		s->cache = calloc(CACHE_ENTRIES, sizeof(*s->cache));
 		s->reader = buildid_reader_new(NULL);
+		report->lacks_memory |= !s->cache || !s->reader;
 	}
 	return s;
 }

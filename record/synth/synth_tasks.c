@@ -84,6 +84,7 @@ static int write_process(const struct synth_run *r, const struct task *t)
 	if (write_thread(r, t, t->pid, t->comm) != 0 || synth_maps_write(r->maps, t) != 0)
 		return -1;
 	r->report->timed_out += t->timed_out;
+	r->report->lacks_memory |= t->lacks_memory;
 	for (size_t i = 0; i < t->nr_threads; i++)
 		if (write_thread(r, t, t->threads[i].tid, t->threads[i].comm) != 0)
 			return -1;
@@ -113,11 +114,14 @@ static int write_all_tasks(const struct synth_run *r)
 	struct synth_readers *readers;
 	const struct task *t;
 	unsigned int *pids;
-	size_t n = list_numbered("/proc", "", &pids);
 	int ret = 0;
+	size_t n;
 
+	if (list_numbered("/proc", "", &pids, &n))
+		r->report->lacks_memory = true;
 	readers = synth_readers_start(pids, n, task_wants(r->o), maps_timeout(r->o),
 				      r->o->nr_readers);
+	r->report->lacks_memory |= !readers;
 	while (readers && ret == 0 && !is_deadline_over(r) && (t = synth_readers_next(readers)))
 		ret = write_process(r, t);
 	synth_readers_stop(readers);
@@ -143,6 +147,7 @@ static int write_threads(const struct synth_run *r, int proc)
 	struct task t = { 0 };
 	int ret = 0;
 
+	r->report->lacks_memory |= !seen;
 	for (size_t i = 0; seen && i < o->nr_threads && ret == 0 && !is_deadline_over(r); i++) {
 		pid_t tid = o->threads[i], pid;
 		char comm[TASK_COMM];
@@ -204,6 +209,7 @@ int synth_tasks(struct pd_writer *w, const struct synth_options *o, struct synth
 	if (proc < 0)
 		return 0;
 	r.maps = synth_maps_new(w, o, report, proc, e);
+	report->lacks_memory |= !r.maps;
 	ret = write_own_namespaces(&r, proc);
 	if (r.maps && !ret)
 		ret = write_chosen(&r, proc);

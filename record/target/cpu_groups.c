@@ -38,13 +38,14 @@ static int key_of_package(int cpu)
 	return read_topology("physical_package_id", cpu);
 }
 
-/* Without nodes all cpus are in one group. */
+/* Without nodes, or memory for their list, all cpus are in one group. */
 static int key_of_node(int cpu)
 {
 	unsigned int *nodes = NULL;
-	size_t n = list_numbered(NODE_DIR, "node", &nodes);
+	size_t n = 0;
 	int key = 0;
 
+	list_numbered(NODE_DIR, "node", &nodes, &n);
 	for (size_t i = 0; i < n; i++) {
 		char path[128], list[LIST_SIZE];
 

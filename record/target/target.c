@@ -28,7 +28,6 @@ static bool read_online_cpus(struct int_list *cpus)
 	if (read_text(AT_FDCWD, "/sys/devices/system/cpu/online", text, sizeof(text)) > 0 &&
 	    int_list_parse(cpus, text, MAX_CPUS))
 		return true;
-	cpus->n = 0;	/* of a list that is cut short for lack of memory */
 	for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++)
 		if (int_list_add(cpus, (int)i))
 			return false;
@@ -293,6 +292,8 @@ int target_choose(struct target *t, const struct settings *o, char *const *comma
 		err = choose_threads(t, o, log);
 	if (!err)
 		err = choose_cpus(t, o, log);
+	if (!err && (t->threads.lacks_memory || t->cpus.lacks_memory || t->side_cpus.lacks_memory))
+		err = log_error(log, CLI_OUTPUT, "out of memory");
 	return err;
 }
 

@@ -3,11 +3,12 @@ states what is missing, or the recording lacks nothing."""
 import collections
 import os
 import subprocess
+import sys
 
 import pytest
 
 from conftest import TOOLS, strict_json
-from recorder import event_works
+from recorder import event_works, wait_for
 from support.compiled import preloaded
 
 pytestmark = pytest.mark.skipif(not event_works("page-faults:u"),
@@ -24,12 +25,34 @@ def library(tmp_path_factory):
     return preloaded("refusing_malloc", tmp_path_factory.mktemp("preloaded"))
 
 
+THREADS = """
+import threading, time
+for _ in range(12):
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+time.sleep(600)
+"""
+
+
 @pytest.fixture
-def run(library, tmp_path, run_pdecode):
+def process():
+    """One with threads."""
+    with subprocess.Popen([sys.executable, "-c", THREADS]) as started:
+        wait_for(lambda: len(os.listdir(f"/proc/{started.pid}/task")) == 13)
+        yield started.pid
+        started.kill()
+
+
+@pytest.fixture(params=["command", "process"])
+def target(request):
+    return [] if request.param == "command" else ["-p", str(request.getfixturevalue("process"))]
+
+
+@pytest.fixture
+def run(library, target, tmp_path, run_pdecode):
     output = tmp_path / "perf.data"
 
     def content():
-        """What each run has: features, and how many records of which type."""
+        """The features, and the number of records of each type that all runs have."""
         done = run_pdecode([output])
         assert done.returncode == 0, done.stderr
         document = strict_json(done.stdout)
@@ -38,7 +61,7 @@ def run(library, tmp_path, run_pdecode):
 
     def run(refused, **more):
         done = subprocess.run(
-            [TOOLS / "precord", "-e", "page-faults:u", "-o", output, "--", "true"],
+            [TOOLS / "precord", "-e", "page-faults:u", *target, "-o", output, "--", "true"],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
             env=dict(os.environ, LD_PRELOAD=str(library), REFUSED=str(refused), **more))
         said = [line for line in done.stderr.splitlines() if not line.startswith(b"[ precord: ")]
