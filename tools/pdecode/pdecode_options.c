@@ -19,8 +19,9 @@ static const struct cli_option options[] = {
 		   "write to FILE instead of standard output"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
 		   "json: one document (default); jsonl: one object per line, each with its kind; "
-		   "stats: counts instead of records; arrow: a table, as an IPC stream; parquet: "
-		   "all tables, as files of the directory -o"),
+		   "stats: counts instead of records (the fields of tracepoints are not looked "
+		   "at, so damage there does not count); arrow: a table, as an IPC stream; "
+		   "parquet: all tables, as files of the directory -o"),
 	CLI_FLAG(0, "pretty", settings, pretty, "indent json and stats for human readers"),
 	CLI_CHOICE(0, "blobs", NULL, settings, blobs, blobs,
 		   "stacks, raw and AUX data: hex (default); omit leaves them out; full adds the "
