@@ -63,6 +63,16 @@ def test_nothing_is_lost_without_a_word(library, command, tmp_path):
     assert failed > allocations / 3
 
 
+def test_a_library_without_memory_is_no_wrong_input(library, run_pdecode, tmp_path):
+    """json-c has no error for it. (Some of its own functions crash.)"""
+    path = tmp_path / "in.json"
+    path.write_bytes(run_pdecode([CHAINS]).stdout)
+    words = {run(library, ["pencode", path, "-o", tmp_path / "out"], refused,
+                 REFUSED_IN="libjson-c").stderr for refused in range(20, 1500, 41)}
+    assert not any(b"success" in said for said in words)
+    assert sum(b": out of memory" in said for said in words) > 3
+
+
 def test_a_directory_for_tables_is_not_opened_without_memory(library, tmp_path):
     """It took a path of NULL for its own."""
     for refused in range(1, 30):

@@ -1,6 +1,6 @@
 /* refusing_malloc.c - preloaded: the REFUSED-th allocation of the program itself, not of libraries,
- * finds no memory. The file ALLOCATIONS, if given, gets the number of allocations. Programs that it
- * executes are left alone. */
+ * or of the library REFUSED_IN, finds no memory. The file ALLOCATIONS, if given, gets the number of
+ * allocations. Programs that it executes are left alone. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,12 @@ static unsigned long refused, own, *count = &own;
 
 static int find_code(struct dl_phdr_info *object, size_t size, void *ctx)
 {
+	const char *library = getenv("REFUSED_IN");
+
 	(void)size;
 	(void)ctx;
+	if (library && !strstr(object->dlpi_name, library))
+		return 0;
 	for (int i = 0; i < object->dlpi_phnum; i++)
 		if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_flags & PF_X) {
 			first = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;

@@ -160,6 +160,8 @@ const char *json_parse_error(struct json_tokener *tokener)
 		return "the text is not valid UTF-8";
 	case json_tokener_error_depth:
 		return "nested too deeply";
+	case json_tokener_success:	/* and no object */
+		return "out of memory";
 	default:
 		return json_tokener_error_desc(error);
 	}
