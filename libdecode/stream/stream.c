@@ -5,6 +5,7 @@
 #define HEADER PD_RECORD_HEADER_SIZE
 #define LOST_PEEK (PD_RESYNC_BLOCK + HEADER)	/* for pipes; more only if that decides nothing */
 #define BLOCK 4096	/* of a file system */
+#define DOUBTFUL_PAYLOAD (64u << 20)	/* of this size or more: AUX areas are smaller */
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
 		    uint64_t end)
@@ -148,11 +149,11 @@ static size_t more_to_search(const struct pd_resync_at *found, size_t ask)
 	return more < SEARCH_PEEK ? more : SEARCH_PEEK;
 }
 
-/* Searches for a record at the source's offset, unless that is done already. Reads no more of a
- * pipe than the search needs. */
-static int search_at_offset(struct pd_stream *s, struct pd_error *e)
+/* Searches for a record `skip` bytes after the source's offset, unless that is done already. Reads
+ * no more of a pipe than the search needs. */
+static int search_after(struct pd_stream *s, size_t skip, struct pd_error *e)
 {
-	const uint64_t at = pd_source_offset(s->source);
+	const uint64_t at = pd_source_offset(s->source) + skip;
 	struct pd_lost *l = &s->lost;
 	size_t ask = pd_source_is_random(s->source) ? SEARCH_PEEK : LOST_PEEK;
 	size_t from = at == l->bad_at;
@@ -163,13 +164,18 @@ static int search_at_offset(struct pd_stream *s, struct pd_error *e)
 		return 0;
 	pd_lost_prepare_search(s, l, at);
 	while (ask) {
-		if (peek(s, ask, &have, e))
+		bool last;
+
+		if (peek(s, skip + ask, &have, e))
 			return -1;
-		if (have.size > ask)	/* the result must not depend on the window's size */
-			have.size = ask;
+		/* the result must not depend on the window's size */
+		have.size = have.size < skip + ask ? have.size : skip + ask;
+		last = is_last(s, have, skip + ask);
+		have.data += skip;
+		have.size -= skip < have.size ? skip : have.size;
 		found = pd_resync_find(&s->resync, have, from,
-				       is_last(s, have, ask) ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-		if (is_last(s, have, ask))
+				       last ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
+		if (last)
 			break;
 		if (found.at >= PD_RESYNC_BLOCK)
 			from = found.at / PD_RESYNC_BLOCK * PD_RESYNC_BLOCK;
@@ -177,6 +183,11 @@ static int search_at_offset(struct pd_stream *s, struct pd_error *e)
 	}
 	pd_lost_set_searched(s, l, at, &found);
 	return 0;
+}
+
+static int search_at_offset(struct pd_stream *s, struct pd_error *e)
+{
+	return search_after(s, 0, e);
 }
 
 /* Returns the number of bytes left if all of them are zero, else 0. Space that was allocated and
@@ -365,15 +376,19 @@ bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd
 }
 
 /* Returns 1 if the payload cannot be there because its size, or that of its record, is damaged; 0
- * if it can; -1 and *e on failure. */
+ * if it can; -1 and *e on failure. The end of a stream is not known: only large payloads are
+ * doubted, and records are looked for at their beginning. */
 static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
 	uint64_t got, end = s->end, size;
 	struct pd_bytes have;
 	int lost = 0;
 
-	if (!pd_source_is_random(s->source))
-		return 0;
+	if (!pd_source_is_random(s->source)) {
+		if (f->payload < DOUBTFUL_PAYLOAD)
+			return 0;
+		return search_after(s, f->bytes.size, e) ? -1 : s->lost.found;
+	}
 	if (pd_source_size(s->source, &size) && size < end)
 		end = size;
 	if (f->offset + f->bytes.size >= end || f->payload <= end - f->offset - f->bytes.size)

@@ -127,6 +127,23 @@ def test_payloads(run, tmp_path):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("bit", [27, 40, 63])
+def test_payload_of_a_damaged_size(bit, run, tmp_path):
+    """The records after it are not taken for it."""
+    aux = bytearray(Pipe([r.auxtrace(bytes.fromhex("0282") * 2000)]).build("<")[16:])
+    samples = [Pipe([sample(ATTR, ip=i, pid=1, tid=2, time=100 + i, period=1)]).build("<")[16:]
+               for i in range(300)]
+    aux[8 + bit // 8] ^= 1 << bit % 8
+    path = tmp_path / "payload"
+    path.write_bytes(Pipe([r.header_attr(ATTR, [42])]).build("<") + b"".join(samples[:50]) + aux
+                     + b"".join(samples[50:]))
+    with open(path, "rb") as file:
+        in_file = run("read", stdin=file)
+    assert in_file.count("SAMPLE") == 300
+    assert assert_any_cut(run, path, CUTS, ("feed", "batches")) == in_file
+
+
+@pytest.mark.sanitize
 def test_short_inputs(run, tmp_path):
     path = tmp_path / "short"
     begun = (PERF / "18-pipe.data").read_bytes()[:20]
