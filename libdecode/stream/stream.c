@@ -315,6 +315,19 @@ static int follow_record(struct pd_stream *s, const struct pd_frame *f, uint64_t
 	}
 }
 
+/* Returns whether the whole record at the start of `have` is accepted without a look at what
+ * follows, which a stream may not have yet. One that is only a header hides nothing. */
+static bool is_credible(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+			uint64_t size)
+{
+	const struct pd_bytes record = { have.data, (size_t)size };
+
+	if (!f->desc || size == HEADER)
+		return f->desc;
+	return pd_resync_is_trusted(&s->resync, record) ||
+	       (pd_stream_is_usual(s, f, size) && pd_resync_is_credible(&s->resync, record));
+}
+
 /* Returns 1 if what is at the source's offset is not a record, although its header is possible: its
  * size or type is damaged, and a chain of records begins inside it. Returns 0 if it is a record, -1
  * and *e on failure. */
@@ -326,8 +339,7 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	struct pd_lost *l = &s->lost;
 
 	pd_lost_prepare_search(s, l, f->offset);
-	if (whole && f->desc &&
-	    pd_resync_is_trusted(&s->resync, (struct pd_bytes){ have.data, (size_t)size }))
+	if (whole && is_credible(s, f, have, size))
 		return 0;
 	if (whole && follow_record(s, f, size, &believed, e))
 		return -1;
@@ -509,12 +521,9 @@ static int peek_record(struct pd_stream *s, const struct pd_frame *f, uint64_t s
 	if (!pd_source_is_random(s->source) && f->desc) {
 		if (pd_source_peek(s->source, (size_t)size, &seen, e) || peek(s, size, have, e))
 			return -1;
-		if (seen.size < size || size == HEADER)
-			return 0;
 		pd_lost_prepare_search(s, &s->lost, f->offset);
-		if (seen.size < size + HEADER &&
-		    pd_resync_is_credible(&s->resync,
-					  (struct pd_bytes){ have->data, (size_t)size }))
+		if (seen.size < size ||
+		    (seen.size < size + HEADER && is_credible(s, f, *have, size)))
 			return 0;
 	}
 	return peek(s, size + HEADER, have, e);
