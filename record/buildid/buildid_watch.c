@@ -1,4 +1,4 @@
-/* buildid_watch.c - find hit files in records on their way to a file.
+/* buildid_watch.c - find hit files in records on their way to a file, or in a file.
  *
  * Nearly all records are samples, whose numbers are read where they are. The others are collected
  * after a copy of the file's header, and read as the file of a killed recorder.
@@ -8,7 +8,6 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buildid/buildid_scan.h"
@@ -72,13 +71,11 @@ static struct pd_reader *open_collected(const struct buildid_watch *w)
 	return pd_reader_open_memory(file, NULL, &e);
 }
 
-void buildid_watch_begin(struct buildid_watch *w, int fd)
+void buildid_watch_begin(struct buildid_watch *w, int fd, uint64_t header)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > HEADER_MOST)
+	if (!header || header > HEADER_MOST)
 		return;
-	w->header = (size_t)st.st_size;
+	w->header = (size_t)header;
 	w->bytes = malloc(w->header + CHUNK);
 	if (!w->bytes)
 		return;
@@ -93,9 +90,10 @@ static void scan_collected(struct buildid_watch *w)
 	const uint64_t all = w->header + w->used;
 	struct pd_reader *reader = open_collected(w);
 	const uint64_t done = reader ? buildid_scan_whole(&w->scan, reader) : 0;
+	const bool lacks_memory = pd_reader_lacks_memory(reader);
 
 	pd_reader_free(reader);
-	if (done < all || w->scan.failed) {
+	if (done < all || w->scan.failed || lacks_memory) {
 		abandon(w);
 		return;
 	}
@@ -209,6 +207,37 @@ void buildid_watch_bytes(void *watch, struct pd_bytes bytes)
 		bytes.data += n;
 		bytes.size -= n;
 	}
+}
+
+/* Reads the next bytes of a file. Returns how many; 0: they can't be read. */
+static size_t read_next(int fd, uint8_t *buffer, uint64_t from, uint64_t to)
+{
+	const ssize_t got = pread(fd, buffer, to - from < CHUNK ? (size_t)(to - from) : CHUNK,
+				  (off_t)from);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+void buildid_watch_file(struct buildid_watch *w, int fd, uint64_t from, uint64_t to,
+			const bool *hurry)
+{
+	uint8_t *buffer = malloc(CHUNK);
+	size_t n = 1;
+
+	if (!buffer)
+		abandon(w);
+	for (; w->bytes && from < to; from += n) {
+		n = read_next(fd, buffer, from, to);
+		if (!n)
+			abandon(w);
+		buildid_watch_bytes(w, (struct pd_bytes){ buffer, n });
+		if (__atomic_load_n(hurry, __ATOMIC_RELAXED)) {
+			w->nr_begun = 0;
+			w->skip = 0;
+			break;
+		}
+	}
+	free(buffer);
 }
 
 const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_summary *out)

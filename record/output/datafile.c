@@ -320,8 +320,9 @@ int datafile_begin(struct datafile *f)
 {
 	if (pd_writer_begin(f->writer, &f->error))
 		return -1;
+	f->header_size = pd_writer_size(f->writer);
 	if (f->watch)
-		buildid_watch_begin(f->watch, f->fd);
+		buildid_watch_begin(f->watch, f->fd, f->header_size);
 	return f->symbols.header ? symbols_file_begin(&f->symbols, &f->error) : 0;
 }
 

@@ -38,6 +38,7 @@ struct datafile {
 	bool read_back;			/* samples are counted at the end or by `watch` */
 	struct symbols_file symbols;	/* of a stream */
 	struct buildid_watch *watch;	/* sees records before they are compressed; NULL: none */
+	uint64_t header_size;		/* before the records */
 	uint64_t unfinished;		/* bytes since the last FINISHED_ROUND */
 	struct pd_error error;		/* of the writer's call that failed, once `failed` */
 	bool failed;

@@ -29,12 +29,26 @@ static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
 	return true;
 }
 
+/* Scans the records once they are all in the file, if they were not before. */
+static void watch_file(struct datafile *f, const bool *hurry)
+{
+	if (f->watch || f->compress || f->mode != PD_MODE_FILE)
+		return;
+	f->watch = buildid_watch_new(f->which);
+	if (!f->watch)
+		return;
+	buildid_watch_begin(f->watch, f->fd, f->header_size);
+	buildid_watch_file(f->watch, f->fd, f->header_size, pd_writer_size(f->writer), hurry);
+}
+
 static int write_hits(struct datafile *f, const struct buildid_request *what,
 		      struct buildid_summary *found)
 {
-	const struct hits *seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
+	const struct hits *seen;
 	char path[32];
 
+	watch_file(f, what->deadline->hurry);
+	seen = f->watch ? buildid_watch_end(f->watch, found) : NULL;
 	if (seen)
 		return buildid_feature_of(f->writer, seen, what, found, &f->error);
 	if (f->mode != PD_MODE_DIRECTORY)

@@ -58,11 +58,12 @@ def test_samples_in_batches_hit_the_same_files(path, build_ids):
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-def test_samples_on_their_way_hit_the_same_files(path, build_ids):
-    """If they can be read on their way: not in pipe mode, nor once records are compressed."""
-    pieces = build_ids("pieces", path)
-    assert pieces == ["fast 1", *build_ids("slow", path)] or (path.stem not in IN_PLACE
-                                                              and pieces in ([], ["fast 0"]))
+@pytest.mark.parametrize("way", ["pieces", "file"])
+def test_samples_on_their_way_hit_the_same_files(way, path, build_ids):
+    """If they can be read where they are: not in pipe mode, nor once records are compressed."""
+    found = build_ids(way, path)
+    assert found == ["fast 1", *build_ids("slow", path)] or (path.stem not in IN_PLACE
+                                                             and found in ([], ["fast 0"]))
 
 
 @pytest.mark.parametrize("options", [[], ["-B"], ["-z"]], ids=" ".join)
