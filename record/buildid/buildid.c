@@ -21,6 +21,7 @@ struct image {
 	size_t size;			/* of start */
 	size_t budget;			/* bytes that may still be read */
 	Elf *elf;			/* of start */
+	bool lacks_memory;
 };
 
 /* Reads a part of the file and converts it to this machine's byte order. part->d_buf is for free(),
@@ -34,6 +35,7 @@ static bool read_part(struct image *im, uint64_t offset, uint64_t size, Elf_Type
 	im->budget -= size;
 	part->d_size = size;
 	part->d_buf = malloc(size);
+	im->lacks_memory |= !part->d_buf;
 	if (!part->d_buf)
 		return false;
 	if (offset <= im->size && size <= im->size - offset)
@@ -124,6 +126,7 @@ static bool find_in_image(struct image *im, struct buildid *out)
 		(find_in_table(im, header.e_phoff, header.e_phnum, ELF_T_PHDR, out) ||
 		 find_in_table(im, header.e_shoff, header.e_shnum, ELF_T_SHDR, out));
 	elf_end(im->elf);
+	out->lacks_memory = !found && im->lacks_memory;
 	return found;
 }
 

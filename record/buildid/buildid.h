@@ -18,6 +18,7 @@ struct hits;
 struct buildid {
 	uint8_t data[BUILDID_MAX];
 	uint8_t size;			/* 0: none */
+	bool lacks_memory;		/* there was too little to look for it */
 };
 
 /* Reads the build id from the notes of a regular ELF file, within a budget. Returns false if it has

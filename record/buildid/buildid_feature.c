@@ -138,8 +138,12 @@ static int write_feature(struct pd_writer *w, const struct hits *h,
 		if (!f->hit && !is_vdso(f) && what->which != BUILDID_ALL)
 			continue;
 		out->cut = out->cut || deadline_is_over(what->deadline);
-		if (out->cut || !read_build_id(&reading, f, &items[n].id))
+		if (out->cut)
 			continue;
+		if (!read_build_id(&reading, f, &items[n].id)) {
+			out->unread |= items[n].id.lacks_memory;
+			continue;
+		}
 		set_item(&items[n], f);
 		list[n] = (struct pd_value)PD_OBJECT(NULL, items[n].v, 7);
 		n++;

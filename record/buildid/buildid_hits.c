@@ -186,10 +186,8 @@ static bool make_room(struct hits *h)
 
 	if (h->nr_pages < h->room_pages / 2)
 		return true;
-	if (h->nr_pages >= MAX_PAGES) {
-		hits_resolve(h);
-		return true;
-	}
+	if (h->nr_pages >= MAX_PAGES)
+		return hits_resolve(h) == 0;
 	larger = calloc(room, sizeof(*larger));
 	if (!larger)
 		return false;
@@ -230,6 +228,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Returns false without memory. */
 static bool sort_maps(struct process *p)
 {
 	uint64_t end = 0;
@@ -253,13 +252,11 @@ static bool sort_maps(struct process *p)
 
 /* Marks every file that was ever mapped at the page, without regard to time. Returns whether there
  * was a map. */
-static bool mark_files(struct process *p, uint64_t first, uint64_t last)
+static bool mark_files(const struct process *p, uint64_t first, uint64_t last)
 {
 	size_t low = 0, high = p->n;
 	bool found = false;
 
-	if (!sort_maps(p))
-		return false;
 	while (low < high) {	/* the first map that starts after the page */
 		size_t middle = low + (high - low) / 2;
 
@@ -278,29 +275,35 @@ static bool mark_files(struct process *p, uint64_t first, uint64_t last)
 	return found;
 }
 
-/* A process inherits maps from the process that forked it. */
-static void resolve_page(struct hits *h, int32_t pid, uint64_t number)
+/* A process inherits maps from the process that forked it. Returns 0, or -1 without memory. */
+static int resolve_page(struct hits *h, int32_t pid, uint64_t number)
 {
 	uint64_t first = number << PAGE_SHIFT, last = first | ((1u << PAGE_SHIFT) - 1);
 
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
 		struct process *p = find_process(h, pid);
 
+		if (p && !sort_maps(p))
+			return -1;
 		if (!p || mark_files(p, first, last) || p->parent == pid)
-			return;
+			return 0;
 		pid = p->parent;
 	}
+	return 0;
 }
 
-void hits_resolve(struct hits *h)
+int hits_resolve(struct hits *h)
 {
+	int err = 0;
+
 	for (size_t i = 0; i < h->room_pages; i++)
 		if (h->pages[i].used)
-			resolve_page(h, h->pages[i].pid, h->pages[i].number);
+			err |= resolve_page(h, h->pages[i].pid, h->pages[i].number);
 	if (h->pages)
 		memset(h->pages, 0, h->room_pages * sizeof(*h->pages));
 	h->nr_pages = 0;
 	h->recent.used = 0;
+	return err;
 }
 
 struct hits_file *hits_file_at(const struct hits *h, size_t i)

@@ -50,8 +50,9 @@ int hits_map(struct hits *h, int32_t pid, const struct hits_map *map);
 int hits_fork(struct hits *h, int32_t parent, int32_t child);
 int hits_address(struct hits *h, int32_t pid, uint64_t address);
 
-/* Sets `hit` of the files at the addresses so far. */
-void hits_resolve(struct hits *h);
+/* Sets `hit` of the files at the addresses so far. Returns 0, or -1 without memory: then some lack
+ * it. */
+int hits_resolve(struct hits *h);
 /* Returns the i-th file in the order of addition, NULL after the last. */
 struct hits_file *hits_file_at(const struct hits *h, size_t i);
 

@@ -221,7 +221,7 @@ int buildid_scan(struct buildid_scan *s, struct pd_reader *reader)
 	while (!s->failed && !must_hurry(s) && (n = pd_reader_next_fields(reader, &batch, &e)) > 0)
 		for (int i = 0; i < n; i++)
 			scan_item(s, reader, &items[i]);
-	hits_resolve(s->hits);
+	s->failed |= hits_resolve(s->hits);
 	return s->failed;
 }
 

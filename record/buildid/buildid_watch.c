@@ -244,9 +244,8 @@ const struct hits *buildid_watch_end(struct buildid_watch *w, struct buildid_sum
 {
 	if (w->bytes && w->used)
 		scan_collected(w);
-	if (!w->bytes || w->nr_begun || w->skip)
+	if (!w->bytes || w->nr_begun || w->skip || hits_resolve(w->scan.hits))
 		return NULL;
-	hits_resolve(w->scan.hits);
 	*out = w->found;
 	return w->scan.hits;
 }
