@@ -84,6 +84,15 @@ def start(shape=WIDE):
     return it
 
 
+def one_wait():
+    """A sample of 90 ns, and 40 ns off the CPU."""
+    it = start()
+    it.sample(100, 10, 90, 0x7010, 0x1010)
+    it.switch(110, 10, 10, OUT)
+    it.switch(150, 10, 10, 0)
+    return it
+
+
 @pytest.fixture
 def write(tmp_path):
     def go(it):
@@ -130,11 +139,7 @@ def test_a_cut_recording_is_not_to_be_recorded_in_another_way(tmp_path):
 
 
 def test_time_off_the_cpu_is_not_called_cpu(write):
-    it = start()
-    it.sample(100, 10, 90, 0x7010, 0x1010)
-    it.switch(110, 10, 10, OUT)
-    it.switch(150, 10, 10, 0)
-    path = write(it)
+    path = write(one_wait())
     pprof = Pprof(preport("-f", "pprof", "--off-cpu", path))
     sums = {name: pprof.total(i) for i, (name, _) in enumerate(pprof.types)}
     assert (sums["cpu"], sums["off-CPU_event"]) == (90, 40)
@@ -146,11 +151,7 @@ def test_time_off_the_cpu_is_not_called_cpu(write):
 
 
 def test_waits_have_a_color_and_a_category(write):
-    it = start()
-    it.sample(100, 10, 90, 0x7010, 0x1010)
-    it.switch(110, 10, 10, OUT)
-    it.switch(150, 10, 10, 0)
-    path = write(it)
+    path = write(one_wait())
     picture = preport("-f", "svg", "--off-cpu", path).decode()
     assert re.search(r"<title>\[blocked, approximate\].*?</title><rect[^>]*#d4edff", picture)
     there = Firefox(preport("-f", "firefox", "--wall", path))
