@@ -228,24 +228,15 @@ static bool is_base(const struct encoding *c)
 	return c->p != c->out->p;
 }
 
-static bool is_called(const struct pp_profile *p, size_t event, const char *name)
-{
-	return event < p->nr_events && pp_is_column(p, event) &&
-	       strcmp(p->events[event].weigher.name, name) == 0;
-}
-
 /* Returns the column of the newer recording with which an event of the older one is compared: that
  * of the same name, best in the same place, the main one with the main one. */
 static uint32_t find_column(const struct encoding *c, size_t event)
 {
 	const struct pp_profile *newer = c->out->p;
-	const char *name = c->p->events[event].weigher.name;
+	const size_t found = pp_event_called(newer, c->p->events[event].weigher.name, event);
 
-	if (is_called(newer, event, name))
-		return c->newer_columns[event];
-	for (size_t i = 0; i < newer->nr_events; i++)
-		if (is_called(newer, i, name))
-			return c->newer_columns[i];
+	if (found != SIZE_MAX)
+		return c->newer_columns[found];
 	return event == pp_compared_event(c->p, newer, c->out->o.event) ?
 		       c->newer_columns[c->out->o.event] : PP_NONE;
 }

@@ -141,20 +141,25 @@ static bool is_called(const struct pp_profile *p, size_t event, const char *name
 	       strcmp(p->events[event].weigher.name, name) == 0;
 }
 
+size_t pp_event_called(const struct pp_profile *p, const char *name, size_t near)
+{
+	if (is_called(p, near, name))
+		return near;
+	for (size_t i = 0; i < p->nr_events; i++)
+		if (is_called(p, i, name))
+			return i;
+	return SIZE_MAX;
+}
+
 size_t pp_compared_event(const struct pp_profile *older, const struct pp_profile *newer,
 			 size_t event)
 {
-	const char *name;
+	size_t found;
 
 	if (!older || !newer || event >= newer->nr_events)
 		return pp_main_event(older);
-	name = newer->events[event].weigher.name;
-	if (is_called(older, event, name))
-		return event;
-	for (size_t i = 0; i < older->nr_events; i++)
-		if (is_called(older, i, name))
-			return i;
-	return pp_main_event(older);
+	found = pp_event_called(older, newer->events[event].weigher.name, event);
+	return found == SIZE_MAX ? pp_main_event(older) : found;
 }
 
 uint64_t pp_lost(const struct pp_profile *p)

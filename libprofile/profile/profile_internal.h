@@ -186,6 +186,9 @@ static inline uint64_t pp_timer_of(const struct pp_profile *p)
 	return pp_phase_timer(&p->phase, c->first == PD_NO_TIME ? 0 : c->last - c->first);
 }
 
+/* Returns the event of this name that has samples, best the one at `near`; SIZE_MAX: none. */
+size_t pp_event_called(const struct pp_profile *p, const char *name, size_t near);
+
 /* Returns pp_counts.lost. */
 uint64_t pp_lost(const struct pp_profile *p);
 
