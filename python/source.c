@@ -195,17 +195,6 @@ struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s)
 	return copy;
 }
 
-static void learn_items(struct pdpy_source *s, struct pd_reader *reader,
-			const struct pd_fields *items, int n)
-{
-	struct pd_error ignored;
-
-	for (int i = 0; i < n; i++)
-		if (items[i].type && items[i].type != PD_RECORD_SAMPLE)
-			pd_history_add_record(s->history, pd_reader_record(reader, &items[i]),
-					      &ignored);
-}
-
 /* Returns 0, or -1 and *e if a strict reader met damage. */
 static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct pd_error *e)
 {
@@ -221,7 +210,7 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, e)) > 0) {
-		learn_items(s, reader, items, n);
+		pd_history_add_fields(s->history, reader, items, (size_t)n, &ignored);
 		if (pdpy_is_interrupted())
 			return -1;
 	}

@@ -56,17 +56,6 @@ static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_op
 
 /* --- the history --- */
 
-static void learn_items(struct pq_recording *r, struct pd_reader *reader,
-			const struct pd_fields *items, int n)
-{
-	struct pd_error ignored;
-
-	for (int i = 0; i < n; i++)
-		if (items[i].type && items[i].type != PD_RECORD_SAMPLE)
-			pd_history_add_record(r->history, pd_reader_record(reader, &items[i]),
-					      &ignored);
-}
-
 /* Adds the last n records to the index, which is given up where they cannot be read from there. */
 static void add_to_index(struct pq_recording *r, struct pd_reader *reader, size_t n)
 {
@@ -92,7 +81,7 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
-		learn_items(r, reader, items, n);
+		pd_history_add_fields(r->history, reader, items, (size_t)n, &sealed);
 		add_to_index(r, reader, (size_t)n);
 		r->records += (uint64_t)n;
 		show_progress(r, reader);

@@ -27,6 +27,22 @@ static int learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batc
 	return 0;
 }
 
+int pd_history_add_fields(struct pd_history *h, struct pd_reader *r, const struct pd_fields *items,
+			  size_t n, struct pd_error *e)
+{
+	struct pd_error ignored;
+	int ret = 0;
+
+	e = pd_error_or(e, &ignored);
+	if (!h || !r || !items)
+		return pd_refuse(e, "no history, no reader or no items");
+	for (size_t i = 0; i < n; i++)
+		if (pd_history_wants(items[i].type) &&
+		    pd_history_add_record(h, pd_reader_record(r, &items[i]), e))
+			ret = -1;
+	return ret;
+}
+
 /* Adds the last n records to an index. Returns it, or NULL: it goes no further. */
 static struct pd_index *add_to_index(struct pd_index *x, struct pd_reader *r, size_t n)
 {

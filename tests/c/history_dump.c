@@ -1,6 +1,7 @@
 /* history_dump.c - prints whose each sample is and where its addresses are: history_dump
  * [OPTION...] FILE.
- * -a: totals, images, tasks and maps, too; -n: of these, only totals; a number: the memory limit.
+ * -a: totals, images, tasks and maps, too; -n: of these, only totals; -b: learns from batches; a
+ * number: the memory limit.
  *
  * For a sample: "sample OFFSET PID TID CPU TIME|- COMM|?", then for each address
  * "  OF CPUMODE ADDR ..." with the image, the offset in the file, flags and the image's path, or
@@ -204,6 +205,17 @@ static int follow(struct pd_history *h, const char *path)
 	return 0;
 }
 
+static int learn_batches(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
+{
+	struct pd_fields items[7];
+	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), 7, 0 };
+	int n, ret = 0;
+
+	while ((n = pd_reader_next_fields(r, &batch, e)) > 0 && !ret)
+		ret = pd_history_add_fields(h, r, items, (size_t)n, e);
+	return n < 0 ? n : ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct pd_history_options o = { .size = sizeof(o) };
@@ -211,13 +223,15 @@ int main(int argc, char **argv)
 	struct pd_history *h;
 	struct pd_reader *r;
 	struct pd_error e;
-	int all = 0, few = 0, ret;
+	int all = 0, few = 0, batches = 0, ret;
 
 	for (; argc > 2; argv++, argc--) {
 		if (strcmp(argv[1], "-a") == 0)
 			all = 1;
 		else if (strcmp(argv[1], "-n") == 0)
 			few = 1;
+		else if (strcmp(argv[1], "-b") == 0)
+			batches = 1;
 		else if (strcmp(argv[1], "-l") == 0)
 			o.mode = PD_HISTORY_LIVE;
 		else
@@ -229,7 +243,7 @@ int main(int argc, char **argv)
 	r = open_file(argv[1], PD_AS_WRITTEN);
 	if (!h || !r)
 		return 1;
-	if (pd_history_learn(h, r, &e))
+	if (batches ? learn_batches(h, r, &e) : pd_history_learn(h, r, &e))
 		report(&e);
 	if (pd_history_seal(h, r, &e))
 		report(&e);

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import compiled
+from conftest import FIXTURES
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.attr import Attr
@@ -722,3 +723,11 @@ def test_both_byte_orders(order, tmp_path):
     samples, others = dump(path, "-a")
     assert ((place(samples[0]), place(samples[0], 1), samples[0].comm)
             == (("/a", 0x2001), ("/a", 0x2002), "b") and ID.hex() in others[0])
+
+
+@pytest.mark.parametrize("path", sorted(path for path in (FIXTURES / "perf").iterdir()
+                                        if path.suffix == ".data"), ids=lambda path: path.stem)
+def test_batches_teach_the_same(path):
+    """pd_history_add_fields()."""
+    learned = dump(path, "-a")
+    assert learned == dump(path, "-a", "-b") and learned[1]
