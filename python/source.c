@@ -210,7 +210,7 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, e)) > 0) {
-		pd_history_add_fields(s->history, reader, items, (size_t)n, &ignored);
+		pd_history_add_fields(s->history, reader, &batch, (size_t)n, &ignored);
 		if (pdpy_is_interrupted())
 			return -1;
 	}

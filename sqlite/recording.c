@@ -81,7 +81,7 @@ static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
-		pd_history_add_fields(r->history, reader, items, (size_t)n, &sealed);
+		pd_history_add_fields(r->history, reader, &batch, (size_t)n, &sealed);
 		add_to_index(r, reader, (size_t)n);
 		r->records += (uint64_t)n;
 		show_progress(r, reader);

@@ -27,19 +27,23 @@ static int learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batc
 	return 0;
 }
 
-int pd_history_add_fields(struct pd_history *h, struct pd_reader *r, const struct pd_fields *items,
-			  size_t n, struct pd_error *e)
+int pd_history_add_fields(struct pd_history *h, struct pd_reader *r,
+			  const struct pd_fields_batch *batch, size_t n, struct pd_error *e)
 {
 	struct pd_error ignored;
 	int ret = 0;
 
 	e = pd_error_or(e, &ignored);
-	if (!h || !r || !items)
-		return pd_refuse(e, "no history, no reader or no items");
-	for (size_t i = 0; i < n; i++)
-		if (pd_history_wants(items[i].type) &&
-		    pd_history_add_record(h, pd_reader_record(r, &items[i]), e))
+	if (!h || !r || !batch || !pd_batch_has_room(batch) || n > batch->capacity)
+		return pd_refuse(e, "no history, no reader, or no items");
+	for (size_t i = 0; i < n; i++) {
+		const struct pd_fields *item = (const struct pd_fields *)(const void *)
+			((const uint8_t *)batch->items + i * batch->item_size);
+
+		if (pd_history_wants(item->type) &&
+		    pd_history_add_record(h, pd_reader_record(r, item), e))
 			ret = -1;
+	}
 	return ret;
 }
 

@@ -212,7 +212,7 @@ static int learn_batches(struct pd_history *h, struct pd_reader *r, struct pd_er
 	int n, ret = 0;
 
 	while ((n = pd_reader_next_fields(r, &batch, e)) > 0 && !ret)
-		ret = pd_history_add_fields(h, r, items, (size_t)n, e);
+		ret = pd_history_add_fields(h, r, &batch, (size_t)n, e);
 	return n < 0 ? n : ret;
 }
 

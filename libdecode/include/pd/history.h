@@ -87,10 +87,11 @@ PD_API int pd_history_learn_index(struct pd_history *h, struct pd_reader *r, str
 PD_API int pd_history_add_record(struct pd_history *h, const struct pd_record *r,
 				 struct pd_error *e);
 
-/* The same for the last n items of pd_reader_next_fields(), without the samples: not for a live
- * history. */
+/* The same for the n items that pd_reader_next_fields() has just filled in, without the samples:
+ * not for a live history. */
 PD_API int pd_history_add_fields(struct pd_history *h, struct pd_reader *r,
-				 const struct pd_fields *items, size_t n, struct pd_error *e);
+				 const struct pd_fields_batch *batch, size_t n,
+				 struct pd_error *e);
 
 /* Takes the build ids of the header's feature BUILD_ID from a reader: for a live history, before
  * its first record; pd_history_seal() does so, too. Returns 0, or -1 and *e: PD_E_LIMIT if not all
