@@ -198,15 +198,9 @@ struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s)
 /* Returns 0, or -1 and *e if a strict reader met damage. */
 static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct pd_error *e)
 {
-	static const struct pd_error cut = {
-		.code = PD_E_LIMIT, .severity = PD_DAMAGED, .text = "more tasks and maps than the "
-		"memory limit allows, or deferred call chains of more than 1,024 addresses: some "
-		"names, objects or frames are missing" };
-	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_fields items[ITEMS];
 	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
 	struct pd_error ignored;
-	bool is_cut;
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, e)) > 0) {
@@ -218,10 +212,9 @@ static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct
 		return -1;
 	if (n < 0)
 		keep_error(s, e);
-	is_cut = pd_history_seal(s->history, reader, &ignored) && ignored.code == PD_E_LIMIT;
-	pd_history_count(s->history, &counts);
-	if (is_cut || counts.left_out)
-		keep_error(s, &cut);
+	pd_history_seal(s->history, reader, &ignored);
+	if (pd_history_lacks_memory(s->history, &ignored))
+		keep_error(s, &ignored);
 	return 0;
 }
 

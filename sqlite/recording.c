@@ -69,29 +69,22 @@ static void add_to_index(struct pq_recording *r, struct pd_reader *reader, size_
 
 static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 {
-	static const struct pd_error cut = {
-		.code = PD_E_LIMIT, .severity = PD_DAMAGED, .text = "more tasks and maps than the "
-		"memory limit allows, or deferred call chains of more than 1,024 addresses: some "
-		"names, objects or frames are missing" };
-	struct pd_history_counts counts = { .size = sizeof(counts) };
 	struct pd_fields items[ITEMS];
 	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
-	struct pd_error e, sealed;
-	bool is_cut;
+	struct pd_error e, ignored;
 	int n;
 
 	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
-		pd_history_add_fields(r->history, reader, &batch, (size_t)n, &sealed);
+		pd_history_add_fields(r->history, reader, &batch, (size_t)n, &ignored);
 		add_to_index(r, reader, (size_t)n);
 		r->records += (uint64_t)n;
 		show_progress(r, reader);
 	}
 	if (n < 0)
 		report_error(r, &e);
-	is_cut = pd_history_seal(r->history, reader, &sealed) && sealed.code == PD_E_LIMIT;
-	pd_history_count(r->history, &counts);
-	if (is_cut || counts.left_out)
-		report_error(r, &cut);
+	pd_history_seal(r->history, reader, &ignored);
+	if (pd_history_lacks_memory(r->history, &ignored))
+		report_error(r, &ignored);
 }
 
 static int learn_history(struct pq_recording *r, struct pd_error *e)

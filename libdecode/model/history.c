@@ -214,6 +214,20 @@ bool pd_history_mapping(const struct pd_history *h, size_t i, struct pd_mapping 
 	return true;
 }
 
+bool pd_history_lacks_memory(const struct pd_history *h, struct pd_error *e)
+{
+	struct pd_error ignored;
+
+	if (!h || (!h->lacks_memory && !h->left_out))
+		return false;
+	*pd_error_or(e, &ignored) = (struct pd_error){
+		.code = PD_E_LIMIT, .severity = PD_DAMAGED,
+		.text = "more tasks and maps than the memory limit (--memory) allows, or "
+			"deferred call chains of more than 1,024 addresses: some names, images or "
+			"frames are missing" };
+	return true;
+}
+
 void pd_history_count(const struct pd_history *h, struct pd_history_counts *out)
 {
 	struct pd_history_counts c;

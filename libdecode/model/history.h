@@ -178,6 +178,7 @@ struct pd_history {
 	struct pd_array machines;	/* int32_t: their processes, by number - 1 */
 	struct pd_map deferred;		/* cookie -> struct pd_deferred_chain */
 	bool has_times, is_limited, is_sealed;
+	bool lacks_memory;		/* when it was sealed, for maps too; or its reader did */
 	bool has_hidden_kernel;		/* a map of the kernel states no address */
 	uint64_t lost, lost_time, lost_offset;	/* the first LOST, by either */
 	uint64_t text_pokes, damaged, left_out;

@@ -154,6 +154,7 @@ static int share_parent(struct pd_history *h, struct pd_map_builder *b, struct p
 	if (h->budget.used > h->budget.limit / 2 ||
 	    h->copied / COPIES_PER_CHANGE > h->changes.nr) {
 		child->flags |= PD_SPACE_CUT;
+		h->lacks_memory = true;
 		return 0;
 	}
 	child->flags = parent->flags & PD_SPACE_CUT;

@@ -174,5 +174,7 @@ int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *
 	if (!h || h->is_sealed)
 		return pd_refuse(e, h ? "the history is sealed" : "no history");
 	failed = r ? pd_history_add_features(h, r, e) : 0;
-	return pd_history_replay(h, e) || failed ? -1 : 0;
+	failed |= pd_history_replay(h, e);
+	h->lacks_memory |= failed || pd_reader_lacks_memory(r);
+	return failed ? -1 : 0;
 }

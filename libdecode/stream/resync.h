@@ -6,7 +6,7 @@
 
 #define PD_RESYNC_UNUSUAL 1024	/* records of this size or more are verified */
 #define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search covers */
-#define PD_RESYNC_BLOCK 4096	/* of which multiples of 8 are tried first */
+#define PD_RESYNC_BLOCK 4096	/* of which multiples of 4 are tried first */
 #define PD_RESYNC_CREDIT (16u << 20)	/* upper limit of the credit, in bytes */
 #define PD_RESYNC_RATE 16		/* credit for each byte of input */
 
@@ -67,7 +67,7 @@ static inline bool pd_resync_charge(struct pd_resync *r, uint64_t n)
 /* Finds the first chain of records in in[from ...] that can be trusted: known types, sizes that fit
  * their layouts, ids of known events, times near those before. A chain needs several records, or
  * one that is beyond doubt; if chains overlap, the latest is taken. In each block, tries multiples
- * of 8 from the start first, then every offset. */
+ * of 4 from the start first, then every offset. */
 struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from,
 				   enum pd_resync_end end);
 

@@ -249,6 +249,7 @@ static int sealed_twice(const char *path)
 	tasks = pd_history_nr_tasks(h);
 	again = pd_history_seal(h, r, &e);
 	printf("%d %s\n", again, pd_code_name(e.code));
+	printf("%s\n", pd_history_lacks_memory(h, NULL) ? "a part" : "all");
 	printf("%s\n", tasks && tasks == pd_history_nr_tasks(h) ? "same tasks" : "other tasks");
 	pd_reader_free(r);
 	pd_history_free(h);

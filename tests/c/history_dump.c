@@ -247,6 +247,8 @@ int main(int argc, char **argv)
 		report(&e);
 	if (pd_history_seal(h, r, &e))
 		report(&e);
+	if (pd_history_lacks_memory(h, &e))
+		printf("lacks memory: %s\n", pd_code_name(e.code));
 	pd_reader_free(r);
 	if (all && !few)
 		print_all(h);

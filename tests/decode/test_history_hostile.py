@@ -194,6 +194,9 @@ def memory(others):
     return int(next(line for line in others if line.startswith("memory "))[7:])
 
 
+LACKS_MEMORY = "lacks memory: LIMIT"
+
+
 def errors(others):
     return [line for line in others if line.startswith("error")]
 
@@ -205,7 +208,7 @@ def test_the_memory_limit(tmp_path):
     records += [comm(70000, 5, "last"), sampled(80000, 5, BASE), sampled(80000, 5, 1),
                 sampled(80000, 50005, BASE)]
     samples, others = run(tmp_path, records, "-a", "-n", str(1 << 20))
-    assert errors(others) == ["error LIMIT"]
+    assert errors(others) == ["error LIMIT"] and LACKS_MEMORY in others
     assert places(*samples) == [("/first", 0), "LIMIT", "LIMIT"]
     assert comms(*samples) == ["first", "first", None]
     assert memory(others) <= 1 << 20 and " left_out=0" not in others[-1]
@@ -216,7 +219,7 @@ def test_the_memory_limit_of_the_replay(tmp_path):
     maps = [mapped(i, 5, BASE + i * PAGES, 3 * PAGES, f"/lib{i % 7}") for i in range(9000)]
     samples, others = run(tmp_path, [*maps, *[sampled(10000, 5, BASE + i * PAGES)
                                               for i in (10, 8999)]], "-a", "-n", str(1 << 20))
-    assert errors(others) == ["error LIMIT"]
+    assert errors(others) == ["error LIMIT"] and LACKS_MEMORY in others
     assert places(*samples) == [("/lib3", 0), "LIMIT"] and memory(others) <= 1 << 20
 
 
@@ -227,7 +230,7 @@ def test_the_replay_keeps_the_first_change(tmp_path):
     samples, others = run(tmp_path, [*maps, *[sampled(20000, 5, BASE + i * PAGES)
                                               for i in (10, 11, 8998, 9001)]],
                           "-a", "-n", str(2 << 20))
-    assert errors(others) == ["error LIMIT"]
+    assert errors(others) == ["error LIMIT"] and LACKS_MEMORY in others
     assert places(*samples) == [("/lib1", 0), ("/lib1", 0x1000), ("/lib7", 0), "LIMIT"]
     assert memory(others) <= 2 << 20
 
@@ -252,6 +255,7 @@ def test_a_chain_that_does_not_fit(tmp_path):
                                                  for i in (1, depth - 1)]],
                           "-a", "-n", str(32 << 20))
     assert places(*samples) == ["LIMIT", ("/lib", 0)] and errors(others) == []
+    assert LACKS_MEMORY in others
 
 
 @pytest.mark.parametrize("limit", [0, 1, 1000, 20000, 40000, 65536, 100000])

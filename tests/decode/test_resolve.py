@@ -480,8 +480,8 @@ def test_damage_is_told_once(tmp_path, run_pdecode):
     assert strict_json(done.stdout)["errors"] == strict_json(plain.stdout)["errors"] != []
 
 
-TOLD = ("more tasks and maps than --memory allows, or deferred call chains of more than 1,024 "
-        "addresses: some names, images or frames are missing")
+TOLD = ("more tasks and maps than the memory limit (--memory) allows, or deferred call chains of "
+        "more than 1,024 addresses: some names, images or frames are missing")
 
 
 @sanitize

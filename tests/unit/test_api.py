@@ -348,7 +348,7 @@ def test_values(run):
 
 def test_a_history_is_sealed_once(run):
     assert run("api_limits.c", "sealed twice", PERF / "02-callgraph-fp.data") == (
-        0, "0\n-1 ARGUMENT\nsame tasks\n")
+        0, "0\n-1 ARGUMENT\nall\nsame tasks\n")
 
 
 # --- the writer -----------------------------------------------------------------------------------

@@ -63,26 +63,18 @@ static enum cli_exit seek_to(const struct cli_tool *tool, const struct input *in
 	return CLI_INPUT;
 }
 
-static const struct pd_error too_large = {
-	.code = PD_E_LIMIT, .severity = PD_DAMAGED,
-	.text = "more tasks and maps than --memory allows, or deferred call chains of more than "
-		"1,024 addresses: some names, images or frames are missing" };
-
 static void learn_input(const struct input *in, const struct pd_reader_options *o,
 			struct pd_history *h, struct pd_index *index, struct pd_error *cut)
 {
-	struct pd_history_counts counts = { .size = sizeof(counts) };
-	struct pd_error e, sealed;
-	struct pd_reader *reader = open_again(in, o, &e);
-	bool is_cut;
+	struct pd_error ignored;
+	struct pd_reader *reader = open_again(in, o, cut);
 
-	is_cut = (!reader || pd_history_learn_index(h, reader, index, &e)) &&
-		 pd_code_is_of_memory(e.code);
-	is_cut |= pd_history_seal(h, reader, &sealed) && pd_code_is_of_memory(sealed.code);
-	is_cut |= pd_reader_lacks_memory(reader);
+	if (reader)
+		pd_history_learn_index(h, reader, index, &ignored);
+	pd_history_seal(h, reader, &ignored);
+	if (!pd_history_lacks_memory(h, cut) && (reader || !pd_code_is_of_memory(cut->code)))
+		cut->code = PD_OK;
 	pd_reader_free(reader);
-	pd_history_count(h, &counts);
-	*cut = is_cut || counts.left_out ? too_large : (struct pd_error){ .code = PD_OK };
 }
 
 enum cli_exit history_begin(const struct cli_tool *tool, const struct pd_reader_options *o,
@@ -122,8 +114,8 @@ void history_end(struct pd_history *h, struct pd_reader *reader, struct history_
 		report_order(texts->late, on_error, ctx);
 	if (counts.untimed)
 		report_order(texts->untimed, on_error, ctx);
-	if (counts.left_out)
-		on_error(ctx, &too_large);
+	if (pd_history_lacks_memory(h, &e))
+		on_error(ctx, &e);
 }
 
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,

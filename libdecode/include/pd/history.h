@@ -104,6 +104,10 @@ PD_API int pd_history_add_features(struct pd_history *h, struct pd_reader *r, st
  * PD_E_ARGUMENT if it is sealed. */
 PD_API int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *e);
 
+/* Returns whether a sealed history lacks a part of what it was to learn, for want of memory of its
+ * own or of the reader, and then sets *e to a PD_E_LIMIT that says so. */
+PD_API bool pd_history_lacks_memory(const struct pd_history *h, struct pd_error *e);
+
 /* --- moments --- */
 
 #define PD_NO_TIME UINT64_MAX
