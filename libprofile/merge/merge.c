@@ -36,6 +36,29 @@ static bool is_idle_function(const char *name)
 	return false;
 }
 
+/* Functions in which the kernel goes to another thread: whoever called them is what waits. */
+static const char *const scheduler_functions[] = {
+	"__cond_resched", "__schedule", "__schedule_loop", "io_schedule", "io_schedule_timeout",
+	"preempt_schedule", "preempt_schedule_common", "preempt_schedule_irq",
+	"preempt_schedule_notrace", "preempt_schedule_thunk", "schedule", "schedule_hrtimeout",
+	"schedule_hrtimeout_range", "schedule_hrtimeout_range_clock", "schedule_idle",
+	"schedule_preempt_disabled", "schedule_rtlock", "schedule_timeout",
+	"schedule_timeout_idle", "schedule_timeout_interruptible", "schedule_timeout_killable",
+	"schedule_timeout_uninterruptible", "schedule_user",
+};
+
+/* A compiler adds endings such as .isra.0 to names. */
+static bool is_scheduler_function(const char *name)
+{
+	const size_t size = strcspn(name, ".");
+
+	for (size_t i = 0; i < sizeof(scheduler_functions) / sizeof(*scheduler_functions); i++)
+		if (strncmp(name, scheduler_functions[i], size) == 0 &&
+		    !scheduler_functions[i][size])
+			return true;
+	return false;
+}
+
 /* --- functions --- */
 
 static bool is_same_function(const void *ctx, uint32_t id, const void *key)
@@ -231,6 +254,17 @@ static bool is_hidden(const struct merge *g, const struct pp_place *at, uint32_t
 	return at->is_cut;
 }
 
+/* Returns whether a function and what it calls counts for its caller, which waits there. */
+static bool is_in_scheduler(const struct merge *g, const struct pp_place *at, uint32_t function)
+{
+	const struct pp_profile *p = g->p;
+
+	return g->shape.waits == PP_WAITS_OF_CALLER && at->is_wait &&
+	       p->functions[function].kind == PP_KIND_KERNEL &&
+	       p->functions[p->shape.nodes[at->node].frame].kind <= PP_KIND_UNKNOWN &&
+	       is_scheduler_function(name_of(p, function));
+}
+
 /* Goes to a function below a place. Returns 0, or -1 without memory. */
 static int step_down(struct merge *g, struct pp_place *at, uint32_t function)
 {
@@ -241,10 +275,12 @@ static int step_down(struct merge *g, struct pp_place *at, uint32_t function)
 		at->leaf = function;
 		if (g->shape.parent && !at->has_parent)
 			at->has_parent = pp_pattern_names(&g->parent, p, function);
+		at->is_cut |= is_in_scheduler(g, at, function);
 		if (is_hidden(g, at, function))
 			return 0;
 		at->is_cut = pp_pattern_names(&g->cut_after, p, function);
 	}
+	at->is_wait |= p->functions[function].kind == PP_KIND_WAIT;
 	at->depth += is_function;
 	at->node = pp_tree_child(&p->shape, g->memory, at->node, function);
 	return at->node == PP_NONE ? -1 : 0;
@@ -402,7 +438,8 @@ static bool is_shape(const struct pp_shape *s)
 {
 	return s->idle <= PP_IDLE_ONLY && s->cut <= PP_CUT_SHOWN &&
 	       s->unnamed <= PP_UNNAMED_ADDRESS && s->recursion <= PP_RECURSION_FOLDED &&
-	       s->direction <= PP_FROM_LEAF && s->lines <= PP_LINES_APART;
+	       s->direction <= PP_FROM_LEAF && s->lines <= PP_LINES_APART &&
+	       s->waits <= PP_WAITS_OF_CALLER;
 }
 
 int pp_merge(struct pp_profile *p, const struct pp_shape *shape, struct pd_error *e)

@@ -74,7 +74,9 @@ struct pp_place {
 	uint32_t node, event;
 	bool is_idle;		/* of pid 0 */
 	bool has_parent;	/* a function above, or this one, is one of pp_shape.parent */
-	bool is_cut;		/* a function of pp_shape.cut_after is above, or this one */
+	bool is_cut;		/* a function of pp_shape.cut_after is above, or this one, or the
+				 * scheduler is in a wait that is shown at its caller */
+	bool is_wait;		/* a mark of waits is above */
 	uint32_t depth;		/* functions from the root */
 	uint32_t leaf;		/* the function in which samples are, PP_NONE: none */
 	bool is_left_out;	/* its own samples are */

@@ -1,4 +1,5 @@
 """preport --off-cpu and --wall over recordings made by hand, with known times."""
+import json
 import re
 import struct
 import subprocess
@@ -7,7 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import TOOLS
-from known_recording import CLOCK, EXEC, FAULTS, KERNEL, USER, Recording
+from known_recording import (CLOCK, CONTEXT_KERNEL, CONTEXT_USER, EXEC, FAULTS, KERNEL, KTEXT,
+                             USER, Recording)
 from perfdata import features as f
 from perfdata import records as r
 from perfdata.case import attr
@@ -51,6 +53,10 @@ TURNED = shape(8, (16, 4, 4, 8, 16, 4, 4), lambda a, b, c, d, e, f, g: (f, c, d,
 ABSENT = Shape(8, WIDE.code, [])
 
 
+def mode_of(address):
+    return CONTEXT_KERNEL if address >= KTEXT else CONTEXT_USER
+
+
 class Switches(Recording):
     span = None      # times of the first and last sample, as a feature
 
@@ -59,7 +65,7 @@ class Switches(Recording):
             b"a", tid, 120, state, b"b", following, 120))
         self.records.append(sample(SWITCH, misc=misc, pid=10, tid=tid, time=time, ip=chain[0],
                                    cpu=0, identifier=3, period=1, raw=raw,
-                                   callchain=[2**64 - 512, *chain]))
+                                   callchain=[mode_of(chain[0]), *chain]))
 
     def file(self):
         names = f.event_desc([(CLOCK, "cpu-clock", [1]), (SWITCH, "sched:sched_switch", [3])], 136)
@@ -178,6 +184,48 @@ def test_sched_switch_has_its_own_stack_and_names_the_next_thread(write, of):
     also = "also recorded: 3 samples of sched:sched_switch"
     assert also + " (--off-cpu shows the waits)\n" in preport(path).decode()
     assert also + "\n" in preport("--off-cpu", path).decode()
+
+
+SCHEDULER = {"schedule": 0x100, "__schedule.isra.0": 0x200, "futex_do_wait": 0x300,
+             "schedule_timeout": 0x400, "pipe_read": 0x500, "schedule_work": 0x600}
+
+
+def test_tables_show_who_called_the_scheduler(tmp_path):
+    """All waits end in __schedule(). Files for other programs have the whole stack."""
+    it = start()
+    it.map_kernel()
+
+    def wait(time, *names):
+        it.sched_switch(time, 10, 1, 11, *(KTEXT + SCHEDULER[name] + 8 for name in names),
+                        CONTEXT_USER, 0x1010)
+        it.switch(time + 10, 10, 10, 0)
+    wait(100, "__schedule.isra.0", "schedule", "futex_do_wait")
+    wait(200, "__schedule.isra.0", "schedule", "schedule_timeout", "pipe_read")
+    wait(300, "__schedule.isra.0", "schedule", "pipe_read", "futex_do_wait")
+    wait(400, "schedule_work", "futex_do_wait")
+    wait(500, "__schedule.isra.0")
+    it.sample(600, 10, 7, KTEXT + SCHEDULER["__schedule.isra.0"], KTEXT + SCHEDULER["schedule"])
+    (tmp_path / "kallsyms").write_text("".join(
+        f"{KTEXT + at:x} T {name}\n" for name, at in
+        {"_text": 0, **SCHEDULER, "_end": 0x1000000}.items()))
+    (tmp_path / "perf.data").write_bytes(it.file())
+
+    def go(*options):
+        return preport("--off-cpu", *options, tmp_path / "perf.data",
+                       symbols=("--kallsyms", tmp_path / "kallsyms")).decode()
+    rows = json.loads(go("--json"))["rows"]
+    assert {row["function"]: row["self"] for row in rows if row["self"]} == {
+        "futex_do_wait": 10, "pipe_read": 20, "schedule_work": 10, "[app]": 10}
+    assert {row["function"]: row["total"] for row in rows} == {
+        "futex_do_wait": 30, "pipe_read": 20, "schedule_work": 10, "[app]": 50, "[blocked]": 50}
+    assert "schedule.isra" not in go() + go("-f", "tree") + go("-f", "svg")
+    assert go("-f", "csv").count("__schedule") == 0
+    whole = text(folded(go("-f", "folded").encode()))
+    assert sum(value for stack, value in whole.items() if "__schedule.isra.0" in stack) == 40
+    walls = json.loads(preport("--wall", "--json", tmp_path / "perf.data",
+                               symbols=("--kallsyms", tmp_path / "kallsyms")))["rows"]
+    assert {"__schedule.isra.0": 7} == {row["function"]: row["self"] for row in walls
+                                        if "__schedule" in row["function"]}
 
 
 def test_a_wait_ends_with_its_thread_or_the_recording(write):

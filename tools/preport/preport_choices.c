@@ -52,6 +52,15 @@ static enum pp_idle choose_idle(const struct choices *c)
 	return converts(c) ? PP_IDLE_KEEP : PP_IDLE_DROP;
 }
 
+/* All waits end in __schedule(), which tells nothing. */
+static enum pp_waits choose_waits(const struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+
+	return converts(c) && format != PP_CSV && format != PP_JSON ? PP_WAITS_WHOLE :
+								      PP_WAITS_OF_CALLER;
+}
+
 static enum pp_view choose_view(const struct choices *c)
 {
 	if (c->s->inverted)
@@ -85,6 +94,7 @@ struct pp_shape choices_shape(const struct choices *c)
 		.direction = choose_direction(c),
 		.min_percent = c->min_percent, .one_of = s->thin,
 		.lines = table_has_lines(&c->table) ? PP_LINES_APART : PP_LINES_TOGETHER,
+		.waits = choose_waits(c),
 	};
 }
 

@@ -82,7 +82,8 @@ static const struct cli_option options[] = {
 	CLI_CHOICE(0, "idle", NULL, settings, idle, idles,
 		   "samples of waiting CPUs (default: drop, but keep in files for programs)"),
 	CLI_FLAG(0, "off-cpu", settings, off_cpu,
-		 "the time that threads wait, from context switches: see precord --off-cpu"),
+		 "the time that threads wait, from context switches: see precord --off-cpu; "
+		 "tables, trees and pictures end in the function that called the scheduler"),
 	CLI_FLAG(0, "wall", settings, wall,
 		 "the time on and off the CPU: a thread's total is its lifetime"),
 	CLI_GROUP("Comparison"),

@@ -156,6 +156,10 @@ enum pp_direction {
 /* Whether places in different lines of a function are one. PP_KEY_LINE needs them apart. */
 enum pp_lines_of { PP_LINES_TOGETHER, PP_LINES_APART };
 
+/* Where a wait is shown whose stack is that of the switch: in the scheduler, which is the same for
+ * all, or in the function that called it. */
+enum pp_waits { PP_WAITS_WHOLE, PP_WAITS_OF_CALLER };
+
 struct pp_shape {
 	size_t size;			/* PP_SHAPE() sets it */
 	enum pp_idle idle;
@@ -174,6 +178,7 @@ struct pp_shape {
 	uint32_t one_of;	/* N: with PP_KEEP_SAMPLES, one of N samples of each thread and
 				 * event stays, with the weight of all N; 0: all stay */
 	enum pp_lines_of lines;
+	enum pp_waits waits;
 };
 #define PP_SHAPE(...) PD_OPTIONS_OF(pp_shape, __VA_ARGS__)
 
