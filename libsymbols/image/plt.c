@@ -232,17 +232,18 @@ static void read_section(struct plt *p, const struct ps_section *s)
 		read_entries(p, s, stated == 16 ? 16 : 8);
 }
 
-static bool is_plt(const struct ps_section *s)
+bool ps_elf_is_plt(const struct ps_section *s)
 {
 	return s->name && s->header.sh_type == SHT_PROGBITS &&
 	       (!strcmp(s->name, ".plt") || !strcmp(s->name, ".plt.sec") ||
-		!strcmp(s->name, ".plt.got") || !strcmp(s->name, ".plt.bnd"));
+		!strcmp(s->name, ".plt.got") || !strcmp(s->name, ".plt.bnd") ||
+		!strcmp(s->name, ".iplt"));
 }
 
 static bool has_plt(const struct ps_elf *e)
 {
 	for (size_t i = 1; i < e->nr_sections; i++)
-		if (is_plt(&e->sections[i]))
+		if (ps_elf_is_plt(&e->sections[i]))
 			return true;
 	return false;
 }
@@ -265,7 +266,7 @@ void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *
 		     e->sections[i].header.sh_type == SHT_REL) && is_read(&p, &e->sections[i]))
 			read_relocations(&p, &e->sections[i]);
 	for (size_t i = 1; i < e->nr_sections; i++)
-		if (is_plt(&e->sections[i]) && is_read(&p, &e->sections[i]))
+		if (ps_elf_is_plt(&e->sections[i]) && is_read(&p, &e->sections[i]))
 			read_section(&p, &e->sections[i]);
 	pd_map_free(&p.targets);
 }

@@ -6,6 +6,9 @@
 #include "image/elf_file.h"
 #include "image/symtab.h"
 
+/* Returns whether the section has entries of a procedure linkage table. */
+bool ps_elf_is_plt(const struct ps_section *s);
+
 /* Adds the entries of x86-64, i386 and aarch64. Names are made in the arena. */
 void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *t);
 

@@ -7,6 +7,7 @@
 
 #include "image/lone_section.h"
 #include "unwind/cfi_section.h"
+#include "unwind/plt_row.h"
 
 #define MAX_EPILOGUE 8		/* rows that are looked back through */
 
@@ -21,7 +22,7 @@ enum { EH_FRAME, DEBUG_FRAME, SOURCES };
 struct ps_cfi {
 	pthread_mutex_t lock;
 	struct pd_budget *budget;
-	uint16_t machine;
+	const struct ps_elf *image;	/* NULL: there are given rows */
 	bool refused;		/* there is CFI, but not in a form that may be given to libdw */
 	struct source sources[SOURCES];
 	struct ps_lone_section debug_frame;
@@ -62,7 +63,7 @@ struct ps_cfi *ps_cfi_new(struct ps_elf *image, struct pd_budget *budget)
 	if (!c)
 		return NULL;
 	s = &c->sources[EH_FRAME];
-	c->machine = image->header.e_machine;
+	c->image = image;
 	if (ps_cfi_find_eh_frame(image, &s->section))
 		s->cfi = dwarf_getcfi_elf(image->elf);
 	else
@@ -251,7 +252,9 @@ static enum ps_end row_of_sources(struct ps_cfi *c, const struct ps_arch *arch, 
 		}
 		is_bad |= found == PS_END_BAD_CFI;
 	}
-	return is_bad || c->refused ? PS_END_BAD_CFI : PS_END_NO_CFI;
+	if (is_bad || c->refused)
+		return PS_END_BAD_CFI;
+	return ps_plt_row(c->image, arch, vaddr, out) ? PS_END_NONE : PS_END_NO_CFI;
 }
 
 static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
@@ -259,7 +262,7 @@ static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, ui
 {
 	enum ps_end end;
 
-	if (c->machine != arch->machine)
+	if (c->image->header.e_machine != arch->machine)
 		return PS_END_NO_CFI;
 	pthread_mutex_lock(&c->lock);
 	end = row_of_sources(c, arch, vaddr, out);

@@ -6,6 +6,7 @@ X86_64, I386, AARCH64 = 62, 3, 183
 WORD = {X86_64: 8, I386: 4, AARCH64: 8}
 TEXT = 0x1000  # address and offset of the code
 EH_FRAME = 0x10000  # address of .eh_frame; the offsets in the file are the addresses
+PLT = 0x12000  # address of .plt, if there is one
 PCREL_SDATA4 = 0x1B
 
 
@@ -177,8 +178,8 @@ def header_table(table, vaddr):
     return b"\x01\x1b\x03\x3b" + struct.pack("<iI", EH_FRAME - (vaddr + 4), len(table)) + rows
 
 
-def elf(cfi, table=True, nobits=False, code_size=0x8000, header=None, name=None):
-    """An ELF file with the code at TEXT. `header` replaces .eh_frame_hdr."""
+def elf(cfi, table=True, nobits=False, code_size=0x8000, header=None, name=None, plt=b""):
+    """An ELF file with the code at TEXT. `header` replaces .eh_frame_hdr. `plt` is at PLT."""
     section, entries = cfi.section()
     hdr_at = EH_FRAME + len(section) + 16
     hdr = header_table(entries, hdr_at) if header is None else header(entries, hdr_at)
@@ -187,14 +188,19 @@ def elf(cfi, table=True, nobits=False, code_size=0x8000, header=None, name=None)
     if table and not cfi.debug_frame:
         rows.append((".eh_frame_hdr", 1, 2, hdr_at, len(hdr)))
     rows.append((name, 8 if nobits else 1, 0 if cfi.debug_frame else 2, EH_FRAME, len(section)))
-    names = b"\0".join(row[0].encode() for row in rows) + b"\0.shstrtab\0"
     names_at = hdr_at + len(hdr)
+    if plt:
+        assert names_at <= PLT
+        rows.append((".plt", 1, 6, PLT, len(plt)))
+        names_at = PLT + len(plt)
+    names = b"\0".join(row[0].encode() for row in rows) + b"\0.shstrtab\0"
     rows.append((".shstrtab", 3, 0, names_at, len(names)))
     wide = cfi.word == 8
     sections_at = names_at + len(names)
     data = bytearray(sections_at)
     data[EH_FRAME:EH_FRAME + len(section)] = section
     data[hdr_at:hdr_at + len(hdr)] = hdr
+    data[PLT:PLT + len(plt)] = plt
     data[names_at:names_at + len(names)] = names
     ident = b"\x7fELF" + bytes([2 if wide else 1, 1, 1]) + bytes(9)
     head_size, segment_size, row_size = (64, 56, 64) if wide else (52, 32, 40)

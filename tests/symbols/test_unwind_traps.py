@@ -1,8 +1,10 @@
 """The hard cases of call frame information, by hand: images are built byte by byte, stacks are a
 few words."""
+import struct
+
 import pytest
 
-from cfi_builder import (AARCH64, AND, DEREF, EH_FRAME, GE, I386, NEGATE_RA, PLUS, REMEMBER,
+from cfi_builder import (AARCH64, AND, DEREF, EH_FRAME, GE, I386, NEGATE_RA, PLT, PLUS, REMEMBER,
                          RESTORE, SHL, X86_64, Cfi, advance, at_expression, breg, cfa_expression,
                          cfa_offset, def_cfa, elf, header_table, in_register, is_expression, lit,
                          same, saved, undefined)
@@ -218,6 +220,37 @@ def test_plt(made):
         chain("BOTTOM", (F + 0x2B, "x"), (H + 5, "r"))
     ]
     assert made(elf(cfi), *lines) == made(elf(longer), *lines) == expected
+
+
+# The first entry and one more, as lld writes them; the same with landing pads: .plt, .plt.sec.
+LAZY = bytes.fromhex("ff3502200000ff25042000000f1f4000 ff25022000006800000000e9e0ffffff")
+PADS = bytes.fromhex("ff3502200000ff25042000000f1f4000 f30f1efa6800000000e9dfffffff0f1f"
+                     "f30f1efaff25f61f0000660f1f440000 ff25f61f00006690ff25f61f00006690")
+
+
+@pytest.mark.parametrize("machine", [X86_64, I386], ids=["x86-64", "i386"])
+@pytest.mark.parametrize("plt, pushed", [
+    (LAZY, {0: 1, 6: 2, 16: 0, 22: 0, 27: 1}),
+    (PADS, {0: 1, 6: 2, 16: 0, 20: 0, 25: 1, 32: 0, 36: 0, 48: 0, 56: 0}),
+], ids=["lazy", "pads"])  # yapf: disable
+def test_plt_without_cfi(made, machine, plt, pushed):
+    """lld and mold write none for it: instructions tell what is on the stack."""
+    word = 8 if machine == X86_64 else 4
+    cfi = outermost(Cfi(machine=machine).fde(G, 0x100, def_cfa(RSP if word == 8 else 4, 2 * word)))
+    stacks = [[*range(1, n + 1), at(G + 5), 0, at(H + 5)] for n in pushed.values()]
+    assert made(elf(cfi, plt=plt), *(stack_line(machine, at(PLT + offset), stack)
+                                     for offset, stack in zip(pushed, stacks))) == [
+        chain("BOTTOM", (PLT + offset, "x"), (G + 5, "r"), (H + 5, "r")) for offset in pushed
+    ]
+
+
+@pytest.mark.parametrize("offset", [1, 5, 12, 17, 23])
+def test_a_plt_of_other_code(made, offset):
+    """No instruction begins there, or it is none of a PLT."""
+    plt = LAZY if offset < 20 else bytes(32)
+    assert made(elf(plain(), plt=plt), stack_line(X86_64, at(PLT + offset), [at(H + 5)])) == [
+        chain("NO_CFI", (PLT + offset, "x"))
+    ]
 
 
 def test_signal_frame(made):
@@ -541,3 +574,17 @@ def test_the_leaf_that_frame_pointers_miss(made):
     none, _ = head(AARCH64, {FP: 1})
     assert made(image, leaf(at(F)), leaf(at(G)), leaf(at(0x7000)), leaf(5),
                 f"leaf {none} {at(F):x} 1") == [f"{at(H + 8):x}", "-", "-", "-", "-"]
+
+
+def test_plt_of_aarch64(made):
+    """No linker writes call frame information for it. Its first entry pushes x16 and x30."""
+    first = struct.pack("<5I", 0xA9BF7BF0, 0xB0000010, 0xF9400211, 0x91000210, 0xD61F0220)
+    plt = first + bytes(12) + first[4:]
+    image = elf(arm(), plt=plt)
+    assert made(image, *(stack_line(AARCH64, at(PLT + offset), [1, 2], {LR: at(H + 5)})
+                         for offset in (0, 32, 36)),
+                stack_line(AARCH64, at(PLT + 4), [1, at(H + 5)], {LR: 1})) == [
+                    chain("BOTTOM", (PLT + offset, "x"), (H + 5, "r")) for offset in (0, 32, 36, 4)
+                ]
+    front, values = head(AARCH64, {LR: at(H + 8)})
+    assert made(image, f"leaf {front} {at(PLT + 36):x} {values}") == [f"{at(H + 8):x}"]
