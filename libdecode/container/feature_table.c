@@ -27,6 +27,25 @@ static const char *feature_name(struct pd_session *s, uint32_t bit)
 	return pd_arena_text(&s->arena, name, n);
 }
 
+/* Loads the section of an entry, which is not where the entry states if features have moved. */
+static struct pd_section load_entry(const struct pd_container *c, const uint8_t *entry)
+{
+	struct pd_section section = pd_section_load(entry, c->swap);
+
+	section.offset += c->features_moved;
+	return section;
+}
+
+/* Notes a table that was read. Keeps its bytes if its offsets are not those of its sections, so
+ * that the file can be rebuilt. Returns 0, or -1: no memory. */
+static int note_table(struct pd_session *s, struct pd_container *c, const char *name,
+		      uint64_t offset, uint64_t size)
+{
+	if (c->features_moved && pd_note_range(s, c, "kept", offset, size))
+		return -1;
+	return pd_note_range(s, c, name, offset, size);
+}
+
 /* Loads perf's table, which has an entry for each bit that is set. */
 static int load_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		      const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
@@ -48,10 +67,10 @@ static int load_table(struct pd_source *source, struct pd_session *s, struct pd_
 		if ((entry + 1) * PD_SECTION_SIZE > bytes.size)
 			break;
 		entries->sections[bit] =
-			pd_section_load(bytes.data + entry++ * PD_SECTION_SIZE, s->swap);
+			load_entry(c, bytes.data + entry++ * PD_SECTION_SIZE);
 		entries->given[bit] = true;
 	}
-	failed = pd_note_range(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
+	failed = note_table(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
 out:
 	pd_buf_free(&bytes);
 	return failed;
@@ -59,18 +78,18 @@ out:
 
 /* Takes entries until one is impossible: not of an own feature, or not above the one before.
  * Returns their number. */
-static size_t take_own_entries(struct pd_bytes bytes, size_t n, enum pd_swap swap,
+static size_t take_own_entries(const struct pd_container *c, struct pd_bytes bytes, size_t n,
 			       struct entries *entries)
 {
 	uint64_t least = PD_FEATURE_PD_START;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *entry = bytes.data + PD_OWN_TABLE_HEAD + i * PD_OWN_ENTRY_SIZE;
-		const uint64_t id = pd_load64(entry, swap);
+		const uint64_t id = pd_load64(entry, c->swap);
 
 		if (id < least || id >= PD_FEATURE_BITS || entries->given[id])
 			return i;
-		entries->sections[id] = pd_section_load(entry + sizeof(id), swap);
+		entries->sections[id] = load_entry(c, entry + sizeof(id));
 		entries->given[id] = true;
 		least = id + 1;
 	}
@@ -95,13 +114,13 @@ static int load_own_table(struct pd_source *source, struct pd_session *s, struct
 		goto out;
 	there = (bytes.size - PD_OWN_TABLE_HEAD) / PD_OWN_ENTRY_SIZE;
 	stated = pd_load64(bytes.data + PD_OWN_TABLE_HEAD - sizeof(stated), s->swap);
-	taken = take_own_entries(pd_buf_bytes(&bytes), stated < there ? (size_t)stated : there,
-				 s->swap, entries);
+	taken = take_own_entries(c, pd_buf_bytes(&bytes), stated < there ? (size_t)stated : there,
+				 entries);
 	failed = 0;
 	table.size = PD_OWN_TABLE_HEAD + stated * PD_OWN_ENTRY_SIZE;
 	if (taken == stated)
 		failed = pd_add_section(s, c, table) ||
-			 pd_note_range(s, c, table.name, table.offset, table.size);
+			 note_table(s, c, table.name, table.offset, table.size);
 	else if (taken == there && stated <= PD_OWN_FEATURES_MAX)
 		pd_report_short(c, r, table.name, table.offset, table.size, bytes.size);
 	else

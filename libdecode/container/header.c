@@ -381,7 +381,7 @@ static size_t find_data_end(struct pd_source *source, struct pd_session *s, stru
 		return 0;
 	}
 	if (!no_size && !is_marked) {
-		if (data->size == left ||
+		if (data->size == left || c->features_moved ||
 		    pd_recovery_is_table_at(source, s->swap, c->info.size, c->data_end,
 					    nr_features) ||
 		    pd_feature_own_table_at(source, c->data_end + nr_features * PD_SECTION_SIZE) ||
@@ -430,6 +430,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	if (c->info.size_known &&
 	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
 		c->info.attr_size = h.attr_size;
+		c->features_moved = h.moved;
 		c->info.complete = false;
 		if (pd_note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
 			return no_memory(e);

@@ -28,6 +28,8 @@ struct pd_container {
 	struct pd_account account;	/* for the bytes around the records */
 	uint64_t data_end;		/* offset of the end of the records; UINT64_MAX: the end of
 					 * the input */
+	uint64_t features_moved;	/* by which features are after their stated offsets, modulo
+					 * 2^64: records have become more or fewer bytes */
 };
 
 /* Checks the first 16 bytes and sets mode, byte order, v1 and header_size. Returns 0, or -1 if this

@@ -2,6 +2,7 @@
 #include "container/header_recovery.h"
 
 #include "container/feature_table.h"
+#include "container/moved_features.h"
 #include "stream/resync.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
@@ -211,15 +212,36 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 	return false;
 }
 
+/* Finds features that are all as far from their stated offsets: the number of bytes by which the
+ * records have become more or fewer. */
+static bool recover_moved_features(struct file *f, struct pd_header_numbers *h, size_t nr_features)
+{
+	const struct pd_moved_search search = { .source = f->source, .swap = f->swap,
+		.file_size = f->size, .data_offset = h->data.offset,
+		.data_end = h->data.offset + h->data.size, .nr_features = nr_features };
+	uint64_t table;
+
+	if (!pd_moved_features_find(&search, &table))
+		return false;
+	h->moved = table - search.data_end;
+	replace_number(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size,
+		       table - h->data.offset);
+	return true;
+}
+
 static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
 	const uint64_t end = h->data.offset + h->data.size;
+	const bool is_inside = is_in_file(f, h->data.offset, h->data.size);
 	uint64_t table;
 
 	if (!nr_features || !h->data.size ||
-	    (is_in_file(f, h->data.offset, h->data.size) &&
-	     (table_may_be_at(f, end, nr_features) ||
-	      pd_feature_own_table_at(f->source, end + nr_features * PD_SECTION_SIZE))))
+	    (is_inside && (table_at(f, end, nr_features) ||
+			   pd_feature_own_table_at(f->source,
+						   end + nr_features * PD_SECTION_SIZE))))
+		return;
+	if (recover_moved_features(f, h, nr_features) ||
+	    (is_inside && table_may_be_at(f, end, nr_features)))	/* of another writer */
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) &&
 	    table - h->data.offset != h->data.size)

@@ -1,0 +1,21 @@
+/* moved_features.h - finds the features of a file whose records have become more or fewer bytes. */
+#ifndef PD_CONTAINER_MOVED_FEATURES_H
+#define PD_CONTAINER_MOVED_FEATURES_H
+
+#include "container/header.h"
+
+struct pd_moved_search {
+	struct pd_source *source;
+	enum pd_swap swap;
+	uint64_t file_size;
+	uint64_t data_offset, data_end;	/* as the header states them */
+	size_t nr_features;		/* bits set in the header, at least 1 */
+};
+
+/* Finds the feature table of a file into whose records bytes were inserted, or from which some were
+ * removed: everything after them is at another offset than stated, by the same distance. Returns
+ * false unless each section begins where the one before ends, the first one after the tables, and
+ * the last one ends with the file, all at that distance. Takes time linear in the file's size. */
+bool pd_moved_features_find(const struct pd_moved_search *s, uint64_t *table);
+
+#endif

@@ -1,0 +1,91 @@
+"""Bytes that were inserted into the records, or removed: everything after them is elsewhere than
+the file states, by the same distance. The features are still read."""
+import json
+import struct
+import subprocess
+
+import pytest
+
+from conftest import FIXTURES, TOOLS
+from perfdata import features as f
+from perfdata.case import attr
+from perfdata.container import File
+from perfdata.sample import sample
+from perfdata.wire import fstr
+
+pytestmark = pytest.mark.sanitize
+
+PERF = FIXTURES / "perf"
+ATTR = attr("IP|TID|TIME|PERIOD")
+RECORDS = [sample(ATTR, ip=0x1000 + i, pid=7, tid=8, time=1000 + i, period=i) for i in range(99)]
+FEATURES = {3: fstr("box"), 5: fstr("6.1"), 7: f.nrcpus(2, 4)}
+OWN = {255: b"\2\3"}
+JUNK = bytes(0xc0 | i % 7 for i in range(100_000))
+
+
+def changed(data, bytes_more, at=0.5, order="<", filler=JUNK):
+    """The file with more bytes in its records, or with fewer of them."""
+    begin, size = struct.unpack_from(f"{order}2Q", data, 40)
+    place = begin + int(size * at) // 8 * 8
+    if bytes_more < 0:
+        return data[:place] + data[place - bytes_more:]
+    return data[:place] + filler[:bytes_more] + data[place:]
+
+
+def check(data, whole, tmp_path, run_pdecode, decode):
+    """All features are read, from the file and the repaired one, and the same bytes come back."""
+    path, fixed = tmp_path / "changed.data", tmp_path / "fixed.data"
+    path.write_bytes(data)
+    done = run_pdecode(["--blobs", "full", path])
+    document = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert document["features"] == whole["features"] != {}
+    assert document["file"]["complete"] is False
+    assert [error["field"] for error in document["errors"]
+            if error.get("record") == "header"] == ["data.size"]
+    assert document["summary"]["account"]["total"] == len(data)
+    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    assert again.stdout == data, again.stderr
+    assert subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
+                          timeout=60).returncode == 1
+    repaired = decode(fixed)
+    assert repaired["errors"] == []
+    assert repaired["features"] == {name: value for name, value in whole["features"].items()
+                                    if name != "COMPRESSED"}
+    return document
+
+
+@pytest.mark.parametrize("name", ["01-basic", "12-tracepoints", "43-multi-event", "16-zstd"])
+@pytest.mark.parametrize("more", [1, 8, 64, 70_000, -1, -8, -64])
+def test_features_of_perf(name, more, run_pdecode, decode, tmp_path):
+    source = PERF / f"{name}.data"
+    check(changed(source.read_bytes(), more), decode(source), tmp_path, run_pdecode, decode)
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("own", [{}, OWN], ids=["", "own"])
+@pytest.mark.parametrize("more, at", [(3, 0), (16, 0.5), (4096, 1), (-24, 0.9)])
+def test_every_sample_but_the_removed_ones(order, own, more, at, run_pdecode, decode, tmp_path):
+    data = File([(ATTR, [42])], RECORDS, FEATURES, own_features=own).build(order)
+    (tmp_path / "whole").write_bytes(data)
+    document = check(changed(data, more, at, order), decode(tmp_path / "whole"), tmp_path,
+                     run_pdecode, decode)
+    samples = document["summary"]["by_type"]["SAMPLE"]
+    assert samples == len(RECORDS) if more > 0 else samples >= len(RECORDS) - 2
+
+
+@pytest.mark.parametrize("more", [8, 48, 4096])
+def test_zeros_where_the_table_is_stated(more, run_pdecode, decode, tmp_path):
+    """Zeros look like a table of empty features."""
+    data = File([(ATTR, [42])], RECORDS, FEATURES).build()
+    (tmp_path / "whole").write_bytes(data)
+    check(changed(data, more, 1, filler=bytes(more)), decode(tmp_path / "whole"), tmp_path,
+          run_pdecode, decode)
+
+
+def test_a_file_whose_end_is_elsewhere_too_is_not_read_so(run_pdecode, tmp_path):
+    """Nothing shows then by how much its sections have moved."""
+    data = File([(ATTR, [42])], RECORDS, FEATURES).build()
+    (tmp_path / "longer").write_bytes(changed(data, 16) + b"\0\0\0")
+    document = json.loads(run_pdecode([tmp_path / "longer"]).stdout)
+    assert document["errors"] and "box" not in document["features"].values()
