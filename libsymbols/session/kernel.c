@@ -7,11 +7,9 @@
 #include "kernel/notes.h"
 #include "session/session.h"
 
-static bool is_entry_code(const struct ps_symbol *s)
+static bool begins_with_one_of(const struct ps_symbol *s, const char *const *prefixes, size_t nr)
 {
-	static const char *const prefixes[] = { "asm_", "ret_from_", "ret_to_" };
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const size_t n = strlen(prefixes[i]);
 
 		if (s->name_size > n && !memcmp(s->name, prefixes[i], n))
@@ -20,13 +18,32 @@ static bool is_entry_code(const struct ps_symbol *s)
 	return false;
 }
 
+static bool is_entry_code(const struct ps_symbol *s)
+{
+	static const char *const prefixes[] = { "asm_", "ret_from_", "ret_to_" };
+
+	return begins_with_one_of(s, prefixes, sizeof(prefixes) / sizeof(*prefixes));
+}
+
+/* The bytes before a function have a symbol of their own, but they call nothing: the function was
+ * interrupted at its beginning. */
+static bool is_padding(const struct ps_symbol *s)
+{
+	static const char *const prefixes[] = { "__pfx_", "__cfi_" };
+
+	return begins_with_one_of(s, prefixes, sizeof(prefixes) / sizeof(*prefixes));
+}
+
 uint64_t ps_lookup_in_kernel(const struct pd_location *l, const struct ps_symtab *symbols,
 			     uint64_t address)
 {
-	struct ps_symbol s;
+	struct ps_symbol at, before;
 
-	if (l->flags & PD_LOCATION_RETURN && ps_symtab_find(symbols, address, &s) &&
-	    s.start == address && is_entry_code(&s))
+	if (!(l->flags & PD_LOCATION_RETURN) || !ps_symtab_find(symbols, address, &at) ||
+	    at.start != address)
+		return ps_lookup_of(l, address);
+	if (is_entry_code(&at) ||
+	    (ps_symtab_find(symbols, address - 1, &before) && is_padding(&before)))
 		return address;
 	return ps_lookup_of(l, address);
 }

@@ -459,6 +459,22 @@ def test_entry_code_that_nobody_calls(symbols, tmp_path):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("prefix", ["__pfx_", "__cfi_"])
+def test_interrupted_at_its_beginning(symbols, prefix, tmp_path):
+    """The bytes before a function have a symbol of their own, but they call nothing: the address is
+    not a return address, but where an interrupt came."""
+    path = tmp_path / "kallsyms"
+    path.write_text(KALLSYMS + f"{KERNEL + 0x2ff0:x} t {prefix}unlock\n"
+                    f"{KERNEL + 0x3000:x} T unlock\n{KERNEL + 0x4000:x} T last\n")
+    kernel = r.mmap(-1, 0, KERNEL, 0x1000000, KERNEL, "[kernel.kallsyms]_text", misc=IN_KERNEL,
+                    sid=sample_id(EVENT))
+    chain = [KERNEL + at for at in (0x1001, 0x3000, 0x3001, 0x4000)]
+    frames = symbols.frames([kernel, hit(*chain, misc=IN_KERNEL)], "--kallsyms", path)[0]
+    assert [(frame["symbol"], frame["offset"]) for frame in frames] == [
+        ("do_it", 1), ("unlock", 0), ("unlock", 1), ("unlock", 0x1000)]
+
+
+@pytest.mark.sanitize
 def test_code_that_the_kernel_made(symbols):
     """A BPF program has its name in the recording."""
     made = r.ksymbol(KERNEL + 0x40000000, 0x100, 1, 0, "bpf_prog_6deef7357e7b4530_mine",
