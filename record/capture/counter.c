@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "capture/spare_files.h"
 #include "event/event_kinds.h"
 #include "event/explain.h"
 #include "event/fallback.h"
@@ -150,6 +151,16 @@ static enum opened open_all(struct opening *o)
 	return OPEN_FAILED;
 }
 
+/* Without files for the rest of the recording, tasks and names would be missing in it. */
+static enum opened open_with_room(struct opening *o)
+{
+	struct spare_files spare;
+	const enum opened result = spare_files_hold(&spare) ? OPEN_FAILED : open_all(o);
+
+	spare_files_give_back(&spare);
+	return result;
+}
+
 /* Fails for a system-wide event that no CPU of the target can count. */
 static int check_all_open(const struct counters *c, const struct event_list *l)
 {
@@ -197,7 +208,7 @@ int counters_open(struct counters *c, struct event_list *l, const struct target 
 	enum opened result;
 	int error;
 
-	while ((result = open_all(&o)) != OPENED) {
+	while ((result = open_with_room(&o)) != OPENED) {
 		error = errno;
 		close_from(c, 0);
 		if (!fallback_next(&f, l, o.event, error))

@@ -108,7 +108,7 @@ def test_perf_data_is_the_default(run_precord, tmp_path, workload):
 @needs("events")
 @pytest.mark.parametrize("output, said, files", [
     ("no/perf.data", b"No such file", 1024), ("there", b"Is a directory", 1024),
-    ("/dev/full", b"No space left", 1024), ("perf.data", b"Too many open files", 8),
+    ("/dev/full", b"No space left", 1024), ("perf.data", b"too many open files", 8),
     ("-", b"standard output: Bad file descriptor", 1024)],
     ids=["nowhere", "directory", "full", "descriptors", "closed"])
 def test_an_output_that_cant_be_written(run_precord, tmp_path, output, said, files):
@@ -122,6 +122,23 @@ def test_an_output_that_cant_be_written(run_precord, tmp_path, output, said, fil
     done = run_precord("-o", output, *CLOCK, "--", "touch", "ran", preexec_fn=set_up)
     assert done.returncode == 3 and said in done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@needs("events", "machine", "buffers")
+def test_few_descriptors_are_no_reason_for_missing_tasks(run_precord, decode, tmp_path):
+    """Counters that take all leave none to read which tasks run: then the recording is refused."""
+    done_well = []
+    for files in range(10, 64, 2):
+        done = run_precord("-a", *CLOCK, "-o", f"{files}.data", "--", "true", preexec_fn=lambda:
+                           resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+        done_well.append(done.returncode == 0)
+        if done.returncode:
+            assert done.returncode == 3 and b"Try: ulimit -n" in done.stderr, (files, done.stderr)
+            continue
+        assert b"not all" not in done.stderr, (files, done.stderr)
+        assert os.getpid() in {record["pid"] for record in decode(tmp_path / f"{files}.data")[
+            "records"] if record["type"] == "COMM"}, files
+    assert done_well == sorted(done_well) and set(done_well) == {False, True}
 
 
 @pytest.mark.parametrize("options", [["-o", "-"], [], ["-z", "-o", "-"]],
