@@ -1,7 +1,8 @@
 /* out_otlp.c - OpenTelemetry's profiles, as version 1.11 of its protocol has them; they may change.
  *
- * A profile for each event, and one dictionary: tables whose first entries stand for nothing. A
- * sample is a stack of a task with its sum; the recording's clock is not that of the format.
+ * A profile for each event, and one dictionary: tables whose first entries stand for nothing, and
+ * that have no entry twice. A sample is a stack of a task with its sum; the recording's clock is
+ * not that of the format.
  */
 #include <string.h>
 
@@ -46,7 +47,8 @@ struct encoding {
 	struct pp_strings strings;	/* of the dictionary */
 	struct pp_mappings mappings;
 	size_t nr_mappings;		/* that are in the dictionary */
-	uint32_t nr_locations;		/* likewise */
+	struct pp_strings locations;	/* their bytes, likewise */
+	uint32_t *location_numbers;	/* of each frame: its location's, 0: not there yet */
 	uint32_t *functions;		/* of each function: its number, 0: not there yet */
 	struct pp_strings entries;	/* those of functions, as pairs of strings' numbers */
 	struct attribute *attributes;
@@ -56,6 +58,14 @@ struct encoding {
 	uint32_t *stack_of;		/* of each node of addresses; PP_NONE: no location */
 	uint32_t *stack_numbers;	/* of each node of `stacks`: its number, 0: not there yet */
 	uint32_t nr_stacks;
+	struct pp_strings sums;		/* struct sum of each, and its packed attributes */
+	uint64_t *values;		/* of each sum */
+	size_t values_capacity;
+};
+
+/* What samples are added up by. */
+struct sum {
+	uint32_t event, stack;
 };
 
 static uint32_t string_of(struct encoding *c, struct pd_bytes text)
@@ -195,10 +205,14 @@ static void put_lines(struct encoding *c, uint32_t frame)
 	}
 }
 
-static void put_location(struct encoding *c, uint32_t frame)
+/* Returns the number of a frame's location, which may be new: addresses without a map and a name
+ * are one. */
+static uint32_t add_location(struct encoding *c, uint32_t frame)
 {
 	const uint32_t mapping = c->mappings.of_frame[frame];
 	const uint8_t kind = c->p->frames.items[frame].kind;
+	const size_t before = c->locations.nr;
+	uint32_t number;
 
 	for (; c->nr_mappings < c->mappings.nr; c->nr_mappings++)
 		put_mapping(c, &c->mappings.items[c->nr_mappings]);
@@ -211,7 +225,20 @@ static void put_location(struct encoding *c, uint32_t frame)
 	if (kind < PP_KIND_UNKNOWN)
 		put_one_attribute(c, LOCATION_ATTRIBUTES, "profile.frame.type",
 				  kind == PP_KIND_KERNEL ? "kernel" : "native");
-	end_entry(c, TABLE_LOCATION);
+	number = pp_proto_number_of(&c->proto, &c->locations,
+				    (struct pd_bytes){ c->inner.bytes, c->inner.size });
+	if (number == before)
+		end_entry(c, TABLE_LOCATION);
+	c->inner.size = 0;
+	return number;
+}
+
+/* Returns the number of a frame's location; 0: it stands for no code. */
+static uint32_t location_of(struct encoding *c, uint32_t frame)
+{
+	if (!c->location_numbers[frame] && pp_location_of(&c->mappings, frame))
+		c->location_numbers[frame] = add_location(c, frame);
+	return c->location_numbers[frame];
 }
 
 /* --- stacks --- */
@@ -237,16 +264,11 @@ static void make_stacks(struct encoding *c)
 	for (size_t i = 0; i < p->tree.nr; i++) {
 		const struct pp_node *n = &p->tree.nodes[i];
 		const uint32_t above = n->parent == PP_NONE ? PP_NONE : c->stack_of[n->parent];
-		const uint32_t location = c->stack_of[i] ? pp_location_of(&c->mappings, n->frame) :
-							   0;
+		const uint32_t location = c->stack_of[i] ? location_of(c, n->frame) : 0;
 
 		c->stack_of[i] = above;
 		if (!location)
 			continue;
-		if (location > c->nr_locations) {
-			c->nr_locations = location;
-			put_location(c, n->frame);
-		}
 		c->stack_of[i] = pp_tree_child(&c->stacks, c->proto.memory, above, location);
 		if (c->stack_of[i] == PP_NONE)
 			c->proto.failed = -1;
@@ -310,20 +332,47 @@ static void pack_attributes(struct encoding *c, uint32_t node)
 	}
 }
 
-static void put_sample(struct encoding *c, uint32_t node)
+/* Adds the samples of a node to those of its event, stack and attributes. */
+static void add_samples(struct encoding *c, uint32_t node)
 {
 	const struct pp_node *n = &c->p->tree.nodes[node];
-	const uint32_t stack = number_stack(c, c->stack_of[node]);
-	struct pp_message *to = &c->samples[c->p->places[node].event];
+	const struct sum sum = { c->p->places[node].event, number_stack(c, c->stack_of[node]) };
+	const size_t before = c->sums.nr;
+	uint64_t *values;
+	uint32_t i;
 
+	pp_proto_bytes(&c->proto, &c->packed, &sum, sizeof(sum));
 	pack_attributes(c, node);
-	put_inner(c, SAMPLE_STACK, stack);
+	i = pp_proto_number_of(&c->proto, &c->sums,
+			       (struct pd_bytes){ c->packed.bytes, c->packed.size });
+	c->packed.size = 0;
+	values = pp_memory_grow(c->proto.memory, c->values, &c->values_capacity, i + 1,
+				sizeof(*values));
+	if (values)
+		c->values = values;
+	else
+		c->proto.failed = -1;
+	if (c->proto.failed)
+		return;
+	c->values[i] = (i == before ? 0 : c->values[i]) +
+		       (c->out->o.measure == PP_BY_PERIOD ? n->weight : n->samples);
+}
+
+static void put_sample(struct encoding *c, uint32_t i)
+{
+	struct pd_bytes attributes = pp_strings_at(&c->sums, i);
+	struct sum sum;
+
+	memcpy(&sum, attributes.data, sizeof(sum));
+	attributes.data += sizeof(sum);
+	attributes.size -= sizeof(sum);
+	put_inner(c, SAMPLE_STACK, sum.stack);
+	pp_proto_bytes(&c->proto, &c->packed, attributes.data, attributes.size);
 	if (c->packed.size)
 		pp_proto_part(&c->proto, &c->inner, SAMPLE_ATTRIBUTES, &c->packed);
-	pp_proto_varint(&c->proto, &c->packed, c->out->o.measure == PP_BY_PERIOD ? n->weight :
-										     n->samples);
+	pp_proto_varint(&c->proto, &c->packed, c->values[i]);
 	pp_proto_part(&c->proto, &c->inner, SAMPLE_VALUES, &c->packed);
-	pp_proto_part(&c->proto, to, PROFILE_SAMPLE, &c->inner);
+	pp_proto_part(&c->proto, &c->samples[sum.event], PROFILE_SAMPLE, &c->inner);
 }
 
 /* --- profiles --- */
@@ -374,6 +423,7 @@ static void start_tables(struct encoding *c)
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		end_entry(c, tables[i]);
 	string_of_text(c, "");
+	pp_proto_number_of(&c->proto, &c->locations, pp_bytes(""));
 }
 
 static void put_file(struct encoding *c, struct pp_message *file)
@@ -407,7 +457,9 @@ static void encode_profiles(struct encoding *c, struct pp_message *file)
 		c->proto.failed = -1;
 	for (uint32_t i = 0; i < p->tree.nr && !c->proto.failed; i++)
 		if (p->tree.nodes[i].samples && !p->places[i].is_left_out)
-			put_sample(c, i);
+			add_samples(c, i);
+	for (uint32_t i = 0; i < c->sums.nr && !c->proto.failed; i++)
+		put_sample(c, i);
 	if (!c->proto.failed)
 		put_file(c, file);
 	pp_memory_free(m, c->stack_numbers, c->stacks.nr, sizeof(*c->stack_numbers));
@@ -428,6 +480,10 @@ static void free_encoding(struct encoding *c)
 	pp_tree_free(&c->stacks, m);
 	pp_strings_free(&c->strings, m);
 	pp_strings_free(&c->entries, m);
+	pp_strings_free(&c->locations, m);
+	pp_memory_free(m, c->location_numbers, p->frames.nr, sizeof(*c->location_numbers));
+	pp_strings_free(&c->sums, m);
+	pp_memory_free(m, c->values, c->values_capacity, sizeof(*c->values));
 	pp_mappings_end(&c->mappings);
 	pp_proto_free(&c->proto, &c->dictionary);
 	pp_proto_free(&c->proto, &c->inner);
@@ -446,7 +502,9 @@ int pp_write_otlp(struct pp_out *out)
 	c.samples = pp_memory_zeroed(m, p->nr_events, sizeof(*c.samples));
 	c.functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c.functions));
 	c.stack_of = pp_memory_zeroed(m, p->tree.nr, sizeof(*c.stack_of));
-	if (pp_mappings_start(&c.mappings, p) || !c.samples || !c.functions || !c.stack_of)
+	c.location_numbers = pp_memory_zeroed(m, p->frames.nr, sizeof(*c.location_numbers));
+	if (pp_mappings_start(&c.mappings, p) || !c.samples || !c.functions || !c.stack_of ||
+	    !c.location_numbers)
 		c.proto.failed = -1;
 	else
 		encode_profiles(&c, &file);

@@ -55,7 +55,7 @@ class Otlp:
         for table in (1, 2, 3, 4, 6, 7):
             assert self.dictionary[table][0] == {}
             entries = [repr(entry) for entry in self.dictionary[table]]
-            assert len(set(entries)) == len(entries) or table == 2   # JIT code of two processes
+            assert len(set(entries)) == len(entries)
         self.attributes = [self._attribute(row) for row in self.dictionary[6]]
         self.mappings = [(self._text(row, 4), self._attributes(row, 5))
                          for row in self.dictionary[1]]
@@ -92,6 +92,8 @@ class Otlp:
         (type,) = row[1]
         samples = [(self._attributes(sample, 2), self.stacks[sample.get(1, [0])[0]],
                     *sample[4][0]) for sample in row[2]]
+        identities = [repr((sample.get(1), sample.get(2))) for sample in row[2]]
+        assert len(set(identities)) == len(identities)
         return (self._text(type, 1), self._text(type, 2)), samples
 
     def sums(self, i):
@@ -144,6 +146,22 @@ def test_functions_of_the_same_name_in_two_files_are_one_entry(tmp_path):
     got = Otlp(preport("-f", "otlp", path, symbols=()))
     assert got.sums(0) == {"app;[app];[app]": 5} and len(got.dictionary[3]) == 2
     assert {file for file, _ in got.mappings[1:]} == {"/nowhere/app", "/elsewhere/app"}
+
+
+def test_addresses_that_nothing_tells_apart_are_one_location(tmp_path):
+    """Samples of them are added up."""
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    for i in range(3):
+        it.sample(10 + i, 10, 5, 0x9010 + i, 0x1010)
+    it.sample(20, 10, 4, 0x1010)
+    path = tmp_path / "perf.data"
+    path.write_bytes(it.file())
+    got = Otlp(preport("-f", "otlp", path))
+    assert len(got.dictionary[2]) == 3 and len(got.stacks) == 3
+    assert [(stack, value) for _, stack, value in got.profiles[0][1]] == [
+        (["[app]", "[unknown]"], 15), (["[app]"], 4)]
 
 
 def test_samples_instead_of_periods_and_other_groups(recording):
