@@ -221,6 +221,10 @@ def test_files_of_another_kind_are_refused(recording, tmp_path, option, path, wh
     (["-f", "folded", "-s", "total"], "'--sort' is for -f top, csv and json"),
     (["-f", "tree", "--children"], "'--children' is for -f top, csv and json"),
     (["-f", "script", "--children"], "'--children' is for"),
+    (["--csv", "--group=pid"], "'--group' is not for -f csv, json and speedscope: '--sort comm"),
+    (["--json", "--group=none"], "'--group' is not for -f csv"),
+    (["-f", "speedscope", "--group=pid"], "'--group' is not for -f csv, json and speedscope\n"),
+    (["--base=x", "--group=pid"], "'--group' is not for the table of '--base'"),
     (["--base=x", "-s", "comm"], "'--sort' with columns is not for '--base'"),
 ])
 def test_options_that_would_do_nothing_are_refused(recording, options, says):

@@ -85,7 +85,7 @@ def test_functions_have_the_same_own_weight_in_all_formats(data_file, stacks):
         return preport("-f", form, "--idle=keep", *options, path, status=SHOWN)
     want = {name.decode(): weight for name, weight in self_by_function(stacks).items() if weight}
     table = collections.Counter()
-    for name, _, _, own, _, _ in csv_rows(run("csv", "--group=none")):
+    for name, _, _, own, _, _ in csv_rows(run("csv")):
         table[name.replace(";", ":")] += own
     assert {name: own for name, own in table.items() if own} == want
     pprof, event = Pprof(run("pprof")), json.loads(run("json"))["event"]

@@ -144,6 +144,23 @@ static enum cli_exit check_base(struct choices *c)
 	return CLI_OK;
 }
 
+/* Refuses --group where nothing is above the functions: tables have columns for that, and each
+ * profile of speedscope is of a thread. */
+static enum cli_exit check_groups(struct choices *c)
+{
+	const enum pp_format format = c->format->format;
+
+	if (!c->s->groups.count)
+		return CLI_OK;
+	if (format == PP_CSV || format == PP_JSON || format == PP_SPEEDSCOPE)
+		return cli_usage(&preport, "'--group' is not for -f csv, json and speedscope%s",
+				 format == PP_SPEEDSCOPE ? "" : ": '--sort comm,pid,sym' has "
+				 "columns");
+	if (c->s->base && format == PP_TOP)
+		return cli_usage(&preport, "'--group' is not for the table of '--base'");
+	return CLI_OK;
+}
+
 /* Evaluates the options of samples that are written one by one. */
 static enum cli_exit prepare_samples(struct choices *c)
 {
@@ -361,7 +378,7 @@ enum cli_exit choices_make(struct choices *c)
 {
 	static enum cli_exit (*const steps[])(struct choices *) = {
 		prepare_samples, prepare_script, prepare_table, prepare_stacks, prepare_limits,
-		check_names, check_base, check_viewer,
+		check_names, check_base, check_groups, check_viewer,
 	};
 	enum cli_exit status = max_output_read(&preport, c->s->max_output, &c->max_output);
 

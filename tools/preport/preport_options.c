@@ -106,7 +106,8 @@ static const struct cli_option options[] = {
 		 "cpu_atom/cycles/ are cycles"),
 	CLI_LIST(0, "group", "LIST", settings, groups,
 		 "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
-		 "cgroup (precord --all-cgroups), none (default comm)"),
+		 "cgroup (precord --all-cgroups), none (default comm); not in -f csv, json and "
+		 "speedscope"),
 	CLI_STRING(0, "labels", "LIST", settings, labels,
 		   "labels of samples in -f pprof, in place of --group: comm, pid, tid, cpu, "
 		   "cgroup, execution_mode, timestamp_ns (all samples one by one), none "
