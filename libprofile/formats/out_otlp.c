@@ -63,7 +63,7 @@ struct encoding {
 	size_t values_capacity;
 };
 
-/* What samples are added up by. */
+/* The key by which samples are added up. */
 struct sum {
 	uint32_t event, stack;
 };
