@@ -1,8 +1,6 @@
 /* source.c - opens a recording as often as it is read. */
 #include "source.h"
 
-#include "pd/fields.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -99,7 +97,6 @@ static struct pdpy_reader open_reader(const struct pdpy_source *s, struct pd_rea
 /* --- learning --- */
 
 enum { CALLS_A_LOOK = 16, MS_A_LOOK = 10 };	/* at the clock; for signals */
-enum { ITEMS = 256 };
 
 static uint64_t now_in_ms(void)
 {
@@ -198,16 +195,12 @@ struct pdpy_errors pdpy_source_payloads(struct pdpy_source *s)
 /* Returns 0, or -1 and *e if a strict reader met damage. */
 static int learn_records(struct pdpy_source *s, struct pd_reader *reader, struct pd_error *e)
 {
-	struct pd_fields items[ITEMS];
-	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
 	struct pd_error ignored;
 	int n;
 
-	while ((n = pd_reader_next_fields(reader, &batch, e)) > 0) {
-		pd_history_add_fields(s->history, reader, &batch, (size_t)n, &ignored);
+	while ((n = pd_history_learn_next(s->history, reader, NULL, e)) > 0)
 		if (pdpy_is_interrupted())
 			return -1;
-	}
 	if (n < 0 && s->is_strict)
 		return -1;
 	if (n < 0)

@@ -6,10 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	ITEMS = 256,
-	RECORDS_OF_ENTRY = 1 << 15,	/* from one entry of the index to the next */
-};
+enum { RECORDS_OF_ENTRY = 1 << 15 };	/* from one entry of the index to the next */
 
 static void report_error(struct pq_recording *r, const struct pd_error *e)
 {
@@ -56,27 +53,12 @@ static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_op
 
 /* --- the history --- */
 
-/* Adds the last n records to the index, which is given up where they cannot be read from there. */
-static void add_to_index(struct pq_recording *r, struct pd_reader *reader, size_t n)
-{
-	struct pd_error ignored;
-
-	if (!r->index || pd_index_add(r->index, reader, n, &ignored) == 0)
-		return;
-	pd_index_free(r->index);
-	r->index = NULL;
-}
-
 static void learn_records(struct pq_recording *r, struct pd_reader *reader)
 {
-	struct pd_fields items[ITEMS];
-	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), ITEMS, PD_HAS_ID };
 	struct pd_error e, ignored;
 	int n;
 
-	while ((n = pd_reader_next_fields(reader, &batch, &e)) > 0) {
-		pd_history_add_fields(r->history, reader, &batch, (size_t)n, &ignored);
-		add_to_index(r, reader, (size_t)n);
+	while ((n = pd_history_learn_next(r->history, reader, r->index, &e)) > 0) {
 		r->records += (uint64_t)n;
 		show_progress(r, reader);
 	}

@@ -238,7 +238,10 @@ int pd_reader_next_fields(struct pd_reader *r, struct pd_fields_batch *b, struct
 
 	if (!r || !b)
 		return pd_refuse(e, "no reader or no batch");
-	if (!pd_batch_has_room(b))
+	if (b->size < offsetof(struct pd_fields_batch, want) || b->size > PD_OPTIONS_LARGEST ||
+	    !b->items || !b->capacity || b->capacity > INT32_MAX ||
+	    b->item_size < offsetof(struct pd_fields, reserved2) ||
+	    b->item_size > PD_OPTIONS_LARGEST)
 		return pd_refuse(e, "no room for an item, or a size is not set");
 	want = b->size >= sizeof(*b) && b->want ? b->want : UINT32_MAX;
 	if (pd_reader_batch(r))

@@ -8,8 +8,8 @@
 #include "reader/reader_internal.h"
 
 /* Learns from the rest of a batch. */
-static int learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batch *batch,
-		       struct pd_error *e)
+static void learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batch *batch,
+			struct pd_error *e)
 {
 	struct pd_record record;
 
@@ -19,68 +19,49 @@ static int learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_batc
 		if (p->type == PD_RECORD_SAMPLE || !pd_history_wants(p->type))
 			continue;
 		pd_batch_record(batch, p, &r->session, &record);
-		if (pd_history_add_record(h, &record, e)) {
-			batch->next++;
-			return -1;
-		}
+		pd_history_add_record(h, &record, e);
 	}
-	return 0;
 }
 
-int pd_history_add_fields(struct pd_history *h, struct pd_reader *r,
-			  const struct pd_fields_batch *batch, size_t n, struct pd_error *e)
-{
-	struct pd_error ignored;
-	int ret = 0;
-
-	e = pd_error_or(e, &ignored);
-	if (!h || !r || !batch || !pd_batch_has_room(batch) || n > batch->capacity)
-		return pd_refuse(e, "no history, no reader, or no items");
-	for (size_t i = 0; i < n; i++) {
-		const struct pd_fields *item = (const struct pd_fields *)(const void *)
-			((const uint8_t *)batch->items + i * batch->item_size);
-
-		if (pd_history_wants(item->type) &&
-		    pd_history_add_record(h, pd_reader_record(r, item), e))
-			ret = -1;
-	}
-	return ret;
-}
-
-/* Adds the last n records to an index. Returns it, or NULL: it goes no further. */
-static struct pd_index *add_to_index(struct pd_index *x, struct pd_reader *r, size_t n)
-{
-	struct pd_error ignored;
-
-	return x && pd_index_add(x, r, n, &ignored) == 0 ? x : NULL;
-}
-
-int pd_history_learn_index(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
-			   struct pd_error *e)
+int pd_history_learn_next(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
+			  struct pd_error *e)
 {
 	const struct pd_record *record;
 	struct pd_error ignored;
 	struct pd_batch *batch;
+	size_t n = 1;
 	int ret;
 
 	e = pd_error_or(e, &ignored);
 	if (!h || !r)
 		return pd_refuse(e, "no history or no reader");
-	for (;;) {
-		while ((batch = pd_reader_batch(r)) != NULL) {
-			const size_t n = batch->count - batch->next;
-
-			if (learn_batch(h, r, batch, e))
-				return -1;
-			x = add_to_index(x, r, n);
-		}
+	batch = pd_reader_batch(r);
+	if (batch) {
+		n = batch->count - batch->next;
+		learn_batch(h, r, batch, e);
+	} else {
 		ret = pd_reader_next(r, &record, e);
 		if (ret != 1)
 			return ret;
-		if (pd_history_add_record(h, record, e))
-			return -1;
-		x = add_to_index(x, r, 1);
+		pd_history_add_record(h, record, e);
 	}
+	if (x)
+		pd_index_add(x, r, n, &ignored);
+	return (int)n;
+}
+
+int pd_history_learn_index(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
+			   struct pd_error *e)
+{
+	const bool was_limited = h && h->is_limited;
+	struct pd_error ignored;
+	int n;
+
+	e = pd_error_or(e, &ignored);
+	do
+		n = pd_history_learn_next(h, r, x, e);
+	while (n > 0 && h->is_limited == was_limited);
+	return n > 0 ? -1 : n;
 }
 
 int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd_error *e)

@@ -22,6 +22,7 @@ struct pd_index {
 	uint64_t *updates;		/* offsets of those records */
 	size_t nr_updates, updates_capacity;
 	bool updates_elsewhere;		/* some are not in the main file */
+	bool has_ended;			/* it goes no further */
 	enum pd_mode mode;
 	uint64_t size, data_offset;
 };
@@ -148,6 +149,8 @@ int pd_index_add(struct pd_index *x, struct pd_reader *r, size_t n, struct pd_er
 		return pd_refuse(e, "only records as written are indexed");
 	if (!pd_source_is_random(r->source))
 		return pd_refuse(e, "a stream cannot be read again");
+	if (x->has_ended)
+		return no_memory(e);
 	if (!x->number) {
 		x->mode = r->container.info.mode;
 		x->size = r->container.info.size;
@@ -155,12 +158,11 @@ int pd_index_add(struct pd_index *x, struct pd_reader *r, size_t n, struct pd_er
 	}
 	x->number += n;
 	update_time(x, r, n);
-	if (add_update(x, r, e))
-		return -1;
-	if (x->number < x->due || r->stream.lost.open || r->stream.lost_inner.open ||
-	    r->stream.ended)
-		return 0;
-	return add_entry(x, r, e);
+	x->has_ended = add_update(x, r, e);
+	if (!x->has_ended && x->number >= x->due && !r->stream.lost.open &&
+	    !r->stream.lost_inner.open && !r->stream.ended)
+		x->has_ended = add_entry(x, r, e);
+	return x->has_ended ? -1 : 0;
 }
 
 size_t pd_index_nr_entries(const struct pd_index *x)

@@ -2,11 +2,9 @@
 #ifndef PD_READER_READER_INTERNAL_H
 #define PD_READER_READER_INTERNAL_H
 
-#include "base/argument.h"
 #include "container/header.h"
 #include "input/directory.h"
 #include "model/order.h"
-#include "pd/fields.h"
 #include "reader/reader.h"
 #include "stream/batch.h"
 
@@ -121,15 +119,6 @@ static inline bool pd_reader_is_unremarkable(const struct pd_record *r)
 {
 	return r->frame.state != PD_FRAME_CUT && r->error.code == PD_OK &&
 	       (!r->plan || !pd_record_trailing(r).size);
-}
-
-/* Returns whether a caller's batch has room for an item, and states its sizes. */
-static inline bool pd_batch_has_room(const struct pd_fields_batch *b)
-{
-	return b->size >= offsetof(struct pd_fields_batch, want) && b->size <= PD_OPTIONS_LARGEST &&
-	       b->items && b->capacity && b->capacity <= INT32_MAX &&
-	       b->item_size >= offsetof(struct pd_fields, reserved2) &&
-	       b->item_size <= PD_OPTIONS_LARGEST;
 }
 
 #endif

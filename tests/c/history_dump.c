@@ -207,13 +207,11 @@ static int follow(struct pd_history *h, const char *path)
 
 static int learn_batches(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
 {
-	struct pd_fields items[7];
-	struct pd_fields_batch batch = { sizeof(batch), items, sizeof(*items), 7, 0 };
-	int n, ret = 0;
+	int n;
 
-	while ((n = pd_reader_next_fields(r, &batch, e)) > 0 && !ret)
-		ret = pd_history_add_fields(h, r, &batch, (size_t)n, e);
-	return n < 0 ? n : ret;
+	while ((n = pd_history_learn_next(h, r, NULL, e)) > 0)
+		;
+	return n;
 }
 
 int main(int argc, char **argv)

@@ -728,6 +728,6 @@ def test_both_byte_orders(order, tmp_path):
 @pytest.mark.parametrize("path", sorted(path for path in (FIXTURES / "perf").iterdir()
                                         if path.suffix == ".data"), ids=lambda path: path.stem)
 def test_batches_teach_the_same(path):
-    """pd_history_add_fields()."""
+    """pd_history_learn_next()."""
     learned = dump(path, "-a")
     assert learned == dump(path, "-a", "-b") and learned[1]

@@ -81,16 +81,16 @@ PD_API int pd_history_learn(struct pd_history *h, struct pd_reader *r, struct pd
 PD_API int pd_history_learn_index(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
 				  struct pd_error *e);
 
-/* Learns from one record, for callers with a loop of their own: must be called once for each record
- * of one reader; samples may be left out. Returns 0, or -1 and *e as pd_history_learn() does: once,
- * later records are ignored. */
-PD_API int pd_history_add_record(struct pd_history *h, const struct pd_record *r,
+/* Learns from the records that come next, at most some hundred, and adds them to an index: for
+ * callers with a loop of their own. Those for which there is no memory are left out. Returns their
+ * number, 0 after the last, or -1 and *e when reading cannot continue. `x` may be NULL. */
+PD_API int pd_history_learn_next(struct pd_history *h, struct pd_reader *r, struct pd_index *x,
 				 struct pd_error *e);
 
-/* The same for the n items that pd_reader_next_fields() has just filled in, without the samples:
- * not for a live history. */
-PD_API int pd_history_add_fields(struct pd_history *h, struct pd_reader *r,
-				 const struct pd_fields_batch *batch, size_t n,
+/* Learns from one record, for callers that read the records themselves: must be called once for
+ * each record of one reader; samples may be left out. Returns 0, or -1 and *e as pd_history_learn()
+ * does: once, later records are ignored. */
+PD_API int pd_history_add_record(struct pd_history *h, const struct pd_record *r,
 				 struct pd_error *e);
 
 /* Takes the build ids of the header's feature BUILD_ID from a reader: for a live history, before

@@ -41,8 +41,9 @@ PD_API void pd_index_free(struct pd_index *x);
 
 /* Counts the n records that the last pd_reader_next() or pd_reader_next_fields() returned, and adds
  * an entry for the record after them where one is due; after damage, for the next record where
- * reading can start. Must be called after each of those calls. Returns 0, or -1 and *e: PD_E_NOMEM;
- * PD_E_ARGUMENT for a stream, which cannot be read again, or for PD_BY_TIME. */
+ * reading can start. Must be called after each of those calls. Returns 0, or -1 and *e: PD_E_NOMEM,
+ * after which the index goes no further; PD_E_ARGUMENT for a stream, which cannot be read again, or
+ * for PD_BY_TIME. */
 PD_API int pd_index_add(struct pd_index *x, struct pd_reader *r, size_t n, struct pd_error *e);
 
 /* Returns the number of entries. */
