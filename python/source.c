@@ -274,6 +274,7 @@ static int make_columns(struct pdpy_pass *p, const struct pc_options *o, struct 
 	options.history = p->source->history;
 	options.filter = p->filter;
 	options.memory_limit = p->source->memory;
+	options.reading = PC_READ_NEEDED;	/* the first pass found the errors */
 	p->columns = pc_new(&options, e);
 	return p->columns ? 0 : -1;
 }

@@ -173,8 +173,8 @@ static int open_pass(struct pq_recording *r, struct pass *p, const struct pq_sca
 				       .tables = 1ull << scan->table, .columns = scan->columns,
 				       .with = PC_GROUP_ALL, .uint64 = PC_AS_INT64, .path = r->name,
 				       .namer = r->namer, .records = part->records,
-				       .on_read = is_first ? show_progress : NULL,
-				       .ctx = r), e);
+				       .on_read = is_first ? show_progress : NULL, .ctx = r,
+				       .reading = PC_READ_NEEDED), e);
 	if (!p->columns)
 		return -1;
 	p->reader = open_reader(r, (struct pd_reader_options){

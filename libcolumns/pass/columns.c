@@ -329,25 +329,38 @@ static size_t items_left(const struct pc_columns *c)
 	return left < PC_ITEMS ? (size_t)left : PC_ITEMS;
 }
 
+static void end_records(struct pc_columns *c)
+{
+	c->nr_items = 0;
+	pc_end_samples(c);
+	pc_queue_stop(&c->queue);
+	free_samples(c);
+}
+
 static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
 {
 	struct pd_fields_batch batch = { sizeof(batch), c->items, sizeof(*c->items),
 					 items_left(c), c->fields };
 
+	const int n = batch.capacity ? pd_reader_next_fields(c->reader, &batch, e) : 0;
+
 	c->item = 0;
-	c->nr_items = batch.capacity ? pd_reader_next_fields(c->reader, &batch, e) : 0;
+	c->nr_items = n;
 	if (c->o.on_read)
 		pc_note_refusal(c, c->o.on_read(c->o.ctx, c->reader));
 	c->is_inner = are_inner(c);
-	if (c->nr_items <= 0) {
-		pc_end_samples(c);
-		pc_queue_stop(&c->queue);
-		free_samples(c);
-	}
-	if (c->nr_items >= 0)
-		return PC_STEP_MORE;
-	c->nr_items = 0;
-	return PC_STEP_FAILED;
+	if (n <= 0)
+		end_records(c);
+	return n < 0 ? PC_STEP_FAILED : PC_STEP_MORE;
+}
+
+/* Returns whether the history has all that is wanted. */
+static bool are_learned(const struct pc_columns *c)
+{
+	for (unsigned int i = 0; i < PC_NR_TABLES; i++)
+		if (pc_wants(c, i) && i != PC_OBJECTS && i != PC_MAPS && i != PC_TASKS)
+			return false;
+	return true;
 }
 
 int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void *ctx,
@@ -362,6 +375,8 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
 	c->tree = pd_tree_new(PD_TREE_OPTIONS(.memory_limit = c->budget.limit / 4));
 	if (pc_wants(c, PC_OBJECTS))
 		pc_learn_first_times(c);
+	if (c->o.reading == PC_READ_NEEDED && are_learned(c))
+		end_records(c);
 	if (c->tree)
 		return 0;
 	*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };

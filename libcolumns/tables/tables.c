@@ -377,7 +377,8 @@ struct pc_pair pc_pair_at(size_t i, enum pc_unsigned uint64)
 
 const char *pc_options_take(struct pc_options *mine, const struct pc_options *o)
 {
-	if (!o || pd_options_take(mine, sizeof(*mine), o, o->size) || mine->uint64 > PC_AS_INT64)
+	if (!o || pd_options_take(mine, sizeof(*mine), o, o->size) || mine->uint64 > PC_AS_INT64 ||
+	    mine->reading > PC_READ_NEEDED)
 		return "an option is invalid";
 	return NULL;
 }

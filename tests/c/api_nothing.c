@@ -156,6 +156,8 @@ static void call_columns(const struct pd_history *h, struct pd_reader *r)
 	CHECK(pc_table_find("samples", NULL));
 	CHECK(!pc_new(NULL, &e) && was_refused() && !pc_new(&unset, &e) && was_refused());
 	CHECK(!pc_new(PC_OPTIONS(.with = 0), &e) && was_refused());
+	CHECK(!pc_new(PC_OPTIONS(.history = h, .reading = (enum pc_reading)9), &e) &&
+	      was_refused());
 	pc_add_error(NULL, &e);
 	pc_add_error(c, NULL);
 	CHECK(!pc_error_is_of_payload(NULL));

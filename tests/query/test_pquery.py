@@ -427,6 +427,17 @@ def test_damage_is_status_1(tmp_path):
     assert documents(both.stdout.decode()) == [[{"status": "ok"}, {"status": "damaged"}]]
 
 
+def test_tables_that_need_no_second_pass(tmp_path, run_pdecode):
+    """Have the same rows as pdecode's, which reads all records for them; damage is still told."""
+    cut = tmp_path / "cut.data"
+    cut.write_bytes(CHAINS.read_bytes()[:7000])
+    for table, column in (("objects", "path"), ("maps", "len"), ("tasks", "tid")):
+        done = run_pdecode(["-f", "arrow", "--table", table, cut])
+        want = read_arrow(done.stdout)[0][column]
+        have = rows(f"select {column} from {table}", cut, status=(1,))
+        assert [str(value) for value, in have] == [str(value) for value in want] != []
+
+
 def test_wrong_inputs(tmp_path):
     wrong = tmp_path / "wrong"
     wrong.write_bytes(b"no recording" * 100)

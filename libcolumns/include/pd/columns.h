@@ -115,6 +115,13 @@ enum pc_unsigned {
 	PC_AS_INT64,		/* int64 of the same bits, for engines without unsigned types */
 };
 
+/* Which records a pass reads. */
+enum pc_reading {
+	PC_READ_ALL,
+	PC_READ_NEEDED,		/* none for tables that the history has: then no errors of records
+				 * are found either */
+};
+
 struct pc_options {
 	size_t size;			/* PC_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed, of the same recording; borrowed until
@@ -146,6 +153,7 @@ struct pc_options {
 	 * reader that starts at an entry of an index (pd/index.h), the rows of `samples` are then
 	 * those of a part, unless they have numbers of frames or stacks. 0: all records. */
 	uint64_t records;
+	enum pc_reading reading;
 };
 #define PC_OPTIONS(...) PD_OPTIONS_OF(pc_options, __VA_ARGS__)
 
