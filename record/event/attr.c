@@ -377,6 +377,30 @@ static void warn_of_lost_command(const struct event_list *l, const struct target
 		       "with one: they are for processes that run already (-p)");
 }
 
+/* Returns whether an event leads a group with :S that would be inherited if it were no group. */
+static bool is_kept_from_tasks(const struct event_list *l, size_t i, const struct settings *o)
+{
+	const struct event *e = &l->items[i];
+
+	return is_leader(l, i) && e->sample_read && members_of(l, i) > 1 && inherits(e, o) &&
+	       e->terms.inherit == CHOICE_UNSET;
+}
+
+/* As in perf, what the target starts is in no such group: of a program with threads the first is
+ * recorded alone. */
+static void warn_of_lone_groups(const struct event_list *l, const struct settings *o,
+				const struct target *t)
+{
+	if (t->kind == TARGET_SYSTEM || t->cpus.items[0] < 0)
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		if (is_kept_from_tasks(l, i, o))
+			log_at(l->log, LOG_WARNING,
+			       "%s: its group with :S records no new threads and processes; with "
+			       "the term inherit, as in %s/inherit/, it does since Linux 6.12",
+			       l->items[i].name, l->items[i].name);
+}
+
 static void group_all_events(struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -446,6 +470,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 	align_attrs(l);
 	warn_of_fast_clocks(l);
 	warn_of_lost_command(l, t);
+	warn_of_lone_groups(l, o, t);
 	return 0;
 }
 

@@ -235,6 +235,19 @@ def test_a_groups_leader_samples_for_all(print_attr):
     assert "inherit" not in leader.flags | member.flags
 
 
+@pytest.mark.parametrize("events, options, is_said", [
+    ("{cpu-clock,page-faults}:S", ["--", "true"], True),
+    ("{cpu-clock,page-faults}:S", ["-p", str(os.getpid())], True),
+    ("{cpu-clock,page-faults}:S", ["-a"], False), ("{cpu-clock,page-faults}:S", ["-t", "1"], False),
+    ("{cpu-clock,page-faults}:S", ["-i", "--", "true"], False),
+    ("{cpu-clock,page-faults}", ["--", "true"], False), ("cpu-clock:S", ["--", "true"], False),
+    ("{cpu-clock/inherit/,page-faults/inherit/}:S", ["--", "true"], False)])
+def test_a_group_that_leaves_new_threads_out_says_so(run_precord, events, options, is_said):
+    done = run_precord("--dry-run", "-e", events, *options)
+    assert done.returncode == 0
+    assert (b"cpu-clock: its group with :S records no new threads" in done.stderr) == is_said
+
+
 def test_running_time(print_attr):
     attrs = print_attr("--running-time", "-e", "{cycles,instructions}:S")
     assert all({"TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING"} <= attr.read_format for attr in attrs)
