@@ -235,6 +235,15 @@ static int pack_trailer(const struct pd_compose_record *r, struct pd_pack how, s
 {
 	static const char *const nothing[] = { NULL };
 
+	if (!r->sample_id) {
+		uint8_t *zeros = pd_buf_reserve(out, r->attr->trailer_size);
+
+		if (zeros) {
+			memset(zeros, 0, r->attr->trailer_size);
+			out->size += r->attr->trailer_size;
+		}
+		return 0;
+	}
 	how.size = r->attr->trailer_size;
 	how.feature = NULL;
 	how.also = nothing;
@@ -251,7 +260,8 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 		      struct pd_buf *out, struct pd_pack_error *e)
 {
 	struct nested nested = { s, v, out, r->prefer };
-	const size_t trailer = r->sample_id && r->attr ? r->attr->trailer_size : 0;
+	const size_t trailer = (r->sample_id || r->is_synthesized) && r->attr ?
+		r->attr->trailer_size : 0;
 	const size_t from = out->size, whole = r->cut == PD_SIZE_OPEN ? r->size : r->cut;
 	static const char *const common[] = {
 		"kind", "offset", "inner_offset", "file", "type", "type_id", "size", "cut", "misc",

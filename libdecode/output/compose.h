@@ -43,7 +43,8 @@ struct pd_compose_record {
 	size_t size;			/* of the record; PD_SIZE_OPEN: by its fields */
 	/* bytes that exist of a truncated record, or PD_SIZE_OPEN */
 	size_t cut;
-	pd_node sample_id;		/* NULL: no trailer */
+	pd_node sample_id;		/* NULL: no trailer, */
+	bool is_synthesized;		/* or with this one of zeros, as perf synthesizes it */
 	enum pd_prefer prefer;
 	bool opaque;			/* only `body` is given */
 };

@@ -12,9 +12,11 @@ import pytest
 from conftest import FIXTURES, ROOT, TOOLS, strict_json, strict_json_lines
 from encoding import (COMPRESSED, document, events_of, features_of, pdecode, pencode, records_of,
                       refusal, run)
+from perf_counts import stats
 from perfdata.catalog import catalog
 from same_length import zip_all
 
+FORK = {"type": "FORK", "pid": 7, "ppid": 6, "tid": 7, "ptid": 6, "time": 5}
 CATALOG = {name: entry.data for name, entry in catalog().items()}
 
 # --- derived values left out ---
@@ -284,6 +286,31 @@ def test_made_by_hand():
     assert comm["comm"] == "ls" and comm["sample_id"] == {"pid": 7, "tid": 7}
     assert sample["misc"] == 2 | 1 << 14
     assert sample["callchain"] == ["USER", "0x401000", "0x401000"]
+
+
+@pytest.mark.parametrize("name", ["12-tracepoints", "43-multi-event", "16-zstd", "18-pipe"])
+def test_a_record_added_without_sample_id(name, decode, tmp_path, perf):
+    """perf takes the last bytes of each record for its sample_id."""
+    made, path = copy.deepcopy(decode(FIXTURES / "perf" / f"{name}.data")), tmp_path / "added"
+    last = max(i for i, record in enumerate(made["records"]) if record["type"] == "SAMPLE")
+    added = {"type": "COMM", "pid": 7, "tid": 7, "comm": "added"}
+    made["records"].insert(last, added)
+    path.write_bytes(pencode(made))
+    after = decode(path)
+    comm, = [record for record in after["records"] if record.get("comm") == "added"]
+    other = next(record for record in after["records"] if record["type"] == "COMM")
+    assert comm["sample_id"] == dict.fromkeys(other["sample_id"], 0) and not after["errors"]
+    assert stats(perf, path)["COMM"] == sum(record["type"] == "COMM" for record in made["records"])
+
+
+def test_a_record_that_states_its_size_lacks_no_sample_id():
+    """Some that perf synthesizes have none."""
+    made = {"attrs": [{"attr": {"type": "SOFTWARE", "sample_type": {"names": ["TID"]},
+                                "flags": {"names": ["sample_id_all"]}}}],
+            "records": [{**FORK, "sample_id": {"pid": 7}}, {**FORK, "size": 32}, FORK]}
+    records = document(pencode(made))["records"]
+    assert [record["size"] for record in records] == [40, 32, 40]
+    assert ["sample_id" in record for record in records] == [True, False, True]
 
 
 def test_no_event_at_all():
