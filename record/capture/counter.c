@@ -154,10 +154,13 @@ static enum opened open_all(struct opening *o)
 /* Without files for the rest of the recording, tasks and names would be missing in it. */
 static enum opened open_with_room(struct opening *o)
 {
-	struct spare_files spare;
-	const enum opened result = spare_files_hold(&spare) ? OPEN_FAILED : open_all(o);
+	struct rlimit stored;
+	enum opened result;
 
-	spare_files_give_back(&spare);
+	if (spare_files_hold(&stored))
+		return OPEN_FAILED;
+	result = open_all(o);
+	spare_files_give_back(&stored);
 	return result;
 }
 

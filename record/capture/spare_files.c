@@ -2,24 +2,26 @@
 #include "capture/spare_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-int spare_files_hold(struct spare_files *s)
+int spare_files_hold(struct rlimit *stored)
 {
-	for (s->n = 0; s->n < SPARE_FILES; s->n++) {
-		s->fds[s->n] = open("/", O_PATH | O_CLOEXEC);
-		if (s->fds[s->n] < 0)
-			return -1;
+	struct rlimit lower;
+
+	if (getrlimit(RLIMIT_NOFILE, stored))
+		return -1;
+	lower = *stored;
+	if (lower.rlim_cur < SPARE_FILES) {
+		errno = EMFILE;
+		return -1;
 	}
-	return 0;
+	lower.rlim_cur -= SPARE_FILES;
+	return setrlimit(RLIMIT_NOFILE, &lower);
 }
 
-void spare_files_give_back(struct spare_files *s)
+void spare_files_give_back(const struct rlimit *stored)
 {
 	const int error = errno;
 
-	while (s->n)
-		close(s->fds[--s->n]);
+	setrlimit(RLIMIT_NOFILE, stored);
 	errno = error;
 }

@@ -2,21 +2,17 @@
 #ifndef RECORD_SPARE_FILES_H
 #define RECORD_SPARE_FILES_H
 
-#include <stddef.h>
+#include <sys/resource.h>
 
-/* A recording opens fewer at the same time after its counters: the output, /proc and files there
- * for several threads, pipes to other processes, files that were hit. */
+/* A recording opens fewer at the same time after its counters: the output, /proc and files there for
+ * several threads, pipes to other processes, files that were hit. */
 enum { SPARE_FILES = 32 };
 
-struct spare_files {
-	int fds[SPARE_FILES];
-	size_t n;
-};
-
-/* Returns 0, or -1 and errno: there are not as many. Must be given back in both cases. */
-int spare_files_hold(struct spare_files *s);
+/* Lowers the limit of open files, which is stored, until spare_files_give_back(). Returns 0, or -1
+ * and errno: there are not as many. */
+int spare_files_hold(struct rlimit *stored);
 
 /* Keeps errno. */
-void spare_files_give_back(struct spare_files *s);
+void spare_files_give_back(const struct rlimit *stored);
 
 #endif
