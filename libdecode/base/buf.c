@@ -18,7 +18,7 @@ bool pd_budget_has_room(const struct pd_budget *b, uint64_t size)
 	return is_within_limit(b, __atomic_load_n(&b->used, __ATOMIC_RELAXED), size);
 }
 
-static void refuse(struct pd_budget *b)
+void pd_budget_note_refused(struct pd_budget *b)
 {
 	__atomic_store_n(&b->refused, true, __ATOMIC_RELAXED);
 }
@@ -29,7 +29,7 @@ bool pd_budget_charge(struct pd_budget *b, uint64_t size)
 
 	do
 		if (!is_within_limit(b, used, size)) {
-			refuse(b);
+			pd_budget_note_refused(b);
 			return false;
 		}
 	while (!__atomic_compare_exchange_n(&b->used, &used, used + size, true, __ATOMIC_RELAXED,
@@ -51,7 +51,7 @@ void *pd_budget_alloc(struct pd_budget *b, size_t size)
 	p = calloc(1, size ? size : 1);
 	if (!p) {
 		pd_budget_give_back(b, size);
-		refuse(b);
+		pd_budget_note_refused(b);
 	}
 	return p;
 }
@@ -76,7 +76,7 @@ static void *resize(struct pd_budget *b, void *p, size_t old_size, size_t new_si
 	if (!q) {
 		if (new_size > old_size)
 			pd_budget_give_back(b, new_size - old_size);
-		refuse(b);
+		pd_budget_note_refused(b);
 		return NULL;
 	}
 	if (new_size < old_size)
@@ -127,7 +127,7 @@ uint8_t *pd_buf_reserve(struct pd_buf *b, size_t n)
 		return b->data + b->size;
 	if (n > SIZE_MAX / 4 || b->size > SIZE_MAX / 4) {
 		b->failed = true;
-		refuse(b->budget);
+		pd_budget_note_refused(b->budget);
 		return NULL;
 	}
 	while (capacity - b->size < n)

@@ -37,6 +37,9 @@ static inline bool pd_budget_was_refused(const struct pd_budget *b)
 	return __atomic_load_n(&b->refused, __ATOMIC_RELAXED);
 }
 
+/* Notes that memory was refused to others, as a library. */
+void pd_budget_note_refused(struct pd_budget *b);
+
 /* Allocates `size` zeroed bytes and charges them. Returns NULL if the budget or malloc refuses. */
 void *pd_budget_alloc(struct pd_budget *b, size_t size);
 /* The same for a large table that is read before it is written to: a page that was only read is the

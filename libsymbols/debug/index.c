@@ -6,6 +6,7 @@
 
 #include "debug/relocate.h"
 #include "image/expand.h"
+#include "image/refused.h"
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -301,6 +302,7 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 				.by_address.budget = budget, .file = file };
 	if (!ps_debug_section(file, "info"))
 		return PS_NOT_ELF;
+	ps_refused_begin();
 	status = charge_sections(d, file, depth);
 	if (status == PS_OK && alt)
 		status = charge_sections(d, alt, depth);
@@ -320,10 +322,12 @@ enum ps_status ps_debug_open(struct ps_debug *d, struct ps_elf *file, struct ps_
 	d->first_code = find_first_code(file);
 	d->addresses = bytes_of(file, "addr");
 	d->ranges = bytes_of(file, "ranges");
-	if (!find_units(d))
+	if (!find_units(d) && !ps_refused(budget))
 		return PS_OK;
 	status = PS_OVER_LIMIT;
 fail:
+	if (ps_refused(budget))
+		status = PS_OVER_LIMIT;
 	ps_debug_close(d);
 	return status;
 }
@@ -414,10 +418,13 @@ static struct ps_debug_unit *read_unit(struct ps_debug *d, uint64_t address,
 	*ret = 0;
 	if (u && !u->has_functions && u->is_skeleton)
 		*ret = open_split(d, u);
+	ps_refused_begin();
 	if (u && !*ret && !u->has_functions)
 		*ret = ps_debug_unit_read_functions(u, d->dwarf, d->budget);
 	if (u && !*ret && depth >= PS_DEBUG_LINES && !u->has_lines)
 		*ret = ps_debug_unit_read_lines(u, d->dwarf, &d->arena);
+	if (ps_refused(d->budget))
+		*ret = -1;
 	return u;
 }
 

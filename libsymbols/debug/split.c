@@ -8,6 +8,7 @@
 
 #include "debug/package.h"
 #include "image/expand.h"
+#include "image/refused.h"
 
 enum {
 	/* Ranges begin after some bytes: dwarf_ranges() takes the first offset for a beginning. */
@@ -293,9 +294,12 @@ enum ps_status ps_split_open(struct ps_split *s, struct ps_elf *file, const stru
 		s->rnglists = slice(pd_buf_bytes(&s->image), a.begin[S_RNGLISTS],
 				    a.size[S_RNGLISTS]);
 		s->swap = a.swap;
+		ps_refused_begin();
 		s->elf = elf_memory((char *)s->image.data, s->image.size);
 		s->dwarf = s->elf ? dwarf_begin_elf(s->elf, DWARF_C_READ, NULL) : NULL;
 		status = s->dwarf && find_unit(s, k->id) ? PS_OK : PS_NOT_ELF;
+		if (ps_refused(budget))
+			status = PS_OVER_LIMIT;
 	}
 	if (status != PS_OK)
 		ps_split_close(s);

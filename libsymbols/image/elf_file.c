@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "image/refused.h"
+
 #define BUILD_ID_MAX 64
 #define LIBELF_SECTION 256	/* bytes that libelf allocates for each section, rounded up */
 #define PROGRAM_HEADERS 65536	/* bytes; the kernel executes no file with more */
@@ -203,7 +205,10 @@ enum ps_status ps_elf_open_bytes(struct ps_elf *e, struct pd_bytes bytes, struct
 	if (!pd_budget_charge(budget, n * LIBELF_SECTION))
 		return PS_OVER_LIMIT;
 	e->charged = n * LIBELF_SECTION;
+	ps_refused_begin();
 	status = read_headers(e, n);
+	if (ps_refused(budget))
+		status = PS_OVER_LIMIT;
 	if (status != PS_OK)
 		ps_elf_close(e);
 	return status;
@@ -279,6 +284,7 @@ Elf_Data *ps_elf_section_data(struct ps_elf *e, const struct ps_section *s)
 {
 	const struct pd_bytes bytes = ps_elf_section_bytes(e, s);
 	const size_t index = (size_t)(s - e->sections);
+	Elf_Data *data;
 
 	if (!bytes.size)
 		return NULL;
@@ -288,7 +294,11 @@ Elf_Data *ps_elf_section_data(struct ps_elf *e, const struct ps_section *s)
 		e->charged += bytes.size;
 		e->sections[index].is_charged = true;
 	}
-	return elf_getdata(elf_getscn(e->elf, index), NULL);
+	ps_refused_begin();
+	data = elf_getdata(elf_getscn(e->elf, index), NULL);
+	if (!data)
+		ps_refused(e->budget);
+	return data;
 }
 
 /* --- addresses --- */

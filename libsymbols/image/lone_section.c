@@ -2,6 +2,7 @@
 #include "image/lone_section.h"
 
 #include "image/expand.h"
+#include "image/refused.h"
 #include "image/section_image.h"
 
 static enum ps_status open_copy(struct ps_lone_section *l, const struct ps_section *s)
@@ -46,7 +47,10 @@ enum ps_status ps_lone_section_open(struct ps_lone_section *l, const struct ps_e
 	copy.bytes = ps_elf_section_bytes(file, s);
 	copy.flags = s->header.sh_flags & SHF_COMPRESSED;
 	ps_section_image_write(&copy, &l->image);
+	ps_refused_begin();
 	status = l->image.failed ? PS_OVER_LIMIT : open_copy(l, s);
+	if (ps_refused(budget))
+		status = PS_OVER_LIMIT;
 	if (status != PS_OK)
 		ps_lone_section_close(l);
 	return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "image/lone_section.h"
+#include "image/refused.h"
 #include "unwind/cfi_section.h"
 #include "unwind/plt_row.h"
 
@@ -64,10 +65,12 @@ struct ps_cfi *ps_cfi_new(struct ps_elf *image, struct pd_budget *budget)
 		return NULL;
 	s = &c->sources[EH_FRAME];
 	c->image = image;
+	ps_refused_begin();
 	if (ps_cfi_find_eh_frame(image, &s->section))
 		s->cfi = dwarf_getcfi_elf(image->elf);
 	else
 		c->refused = s->section.bytes.size != 0;
+	ps_refused(budget);
 	return c;
 }
 
@@ -265,7 +268,10 @@ static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, ui
 	if (c->image->header.e_machine != arch->machine)
 		return PS_END_NO_CFI;
 	pthread_mutex_lock(&c->lock);
+	ps_refused_begin();
 	end = row_of_sources(c, arch, vaddr, out);
+	if (end != PS_END_NONE && ps_refused(c->budget))
+		end = PS_END_LIMIT;
 	pthread_mutex_unlock(&c->lock);
 	return end;
 }
@@ -278,7 +284,7 @@ enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t va
 	if (c->given.addresses)
 		return given_row(c, arch, vaddr, out);
 	end = compiled_row(c, arch, vaddr, out);
-	if (c->keeper)
+	if (c->keeper && end != PS_END_LIMIT)
 		keep_row(c, arch, vaddr, out, end);
 	return end;
 }

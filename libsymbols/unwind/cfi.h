@@ -49,8 +49,8 @@ const struct ps_asked_row *ps_cfi_asked(const struct ps_cfi *c);
 
 void ps_cfi_free(struct ps_cfi *c);
 
-/* Finds the row for a virtual address. Returns PS_END_NONE, PS_END_NO_CFI or PS_END_BAD_CFI;
- * PS_END_NO_FILE if a given handle has no row there. */
+/* Finds the row for a virtual address. Returns PS_END_NONE, PS_END_NO_CFI, PS_END_BAD_CFI, or
+ * PS_END_LIMIT if libdw was refused memory; PS_END_NO_FILE if a given handle has no row there. */
 enum ps_end ps_cfi_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
 		       struct ps_row *out);
 

@@ -73,6 +73,32 @@ def test_a_library_without_memory_is_no_wrong_input(library, run_pdecode, tmp_pa
     assert sum(b": out of memory" in said for said in words) > 3
 
 
+BUSY = "int main(void) { for (volatile int i = 0; i < 30000000; i++) ; return 0; }"
+
+
+@pytest.mark.parametrize("name", ["libelf", "libdw"])
+def test_names_without_memory_are_not_taken_for_none(library, name, tmp_path):
+    """Both report that as damage, or do without: no functions, lines or rows. (libdw ends the
+    process in some places, and crashes in others.)"""
+    data, program, count = (tmp_path / part for part in ("p.data", "program", "count"))
+    subprocess.run(["cc", "-g", "-xc", "-", "-o", program], input=BUSY, text=True, check=True)
+    made = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock:u", "--symbols=off", "-o",
+                           data, "--", program], stderr=subprocess.PIPE, text=True)
+    if made.returncode:
+        pytest.skip(f"can't record: {made.stderr}")
+    command = ["pdecode", "-f", "jsonl", "-j", "1", "--symbols", "--lines", data]
+    whole = run(library, command, 0, ALLOCATIONS=str(count), REFUSED_IN=name)
+    allocations = int.from_bytes(count.read_bytes(), "little")
+    if not allocations:
+        pytest.skip(f"{name} is part of the program here")
+    told = 0
+    for refused in [1, 2, *range(3, allocations + 1, 3)]:
+        done = run(library, command, refused, REFUSED_IN=name)
+        told += done.returncode == 1 and b"memory" in done.stderr
+        assert done.returncode or done.stdout == whole.stdout, f"allocation {refused}"
+    assert told
+
+
 def test_a_directory_for_tables_is_not_opened_without_memory(library, tmp_path):
     """It took a path of NULL for its own."""
     for refused in range(1, 30):
