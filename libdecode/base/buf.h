@@ -37,7 +37,7 @@ static inline bool pd_budget_was_refused(const struct pd_budget *b)
 	return __atomic_load_n(&b->refused, __ATOMIC_RELAXED);
 }
 
-/* Notes that memory was refused to others, as a library. */
+/* Notes that memory was refused, to a library that allocates by itself. */
 void pd_budget_note_refused(struct pd_budget *b);
 
 /* Allocates `size` zeroed bytes and charges them. Returns NULL if the budget or malloc refuses. */
