@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { STACK_FIRST = 256 };
+enum { CPUMODE = 7 };	/* the bits of misc that have it */
 
 static bool can_unwind(const struct pp_profile *p)
 {
@@ -68,6 +69,15 @@ static void locate_chain(struct pp_profile *p, const struct pd_fields *sample, s
 		locate_stack(p, sample, NULL, s, end);
 }
 
+/* Returns whether the ip is not in the chain: it is in the kernel, whose callers the chain leaves
+ * out. Text is as perf has it, without this ip. */
+static bool is_ip_apart(const struct pp_profile *p, const struct pd_fields *sample,
+			const struct pp_weigher *w)
+{
+	return w->lacks_kernel && !p->each && sample->has & PD_HAS_IP &&
+	       (sample->misc & CPUMODE) == PD_CPUMODE_KERNEL;
+}
+
 /* Counts why a copied stack is cut. `last`: the frame whose caller is not found; NULL: none. */
 static void count_end(struct pp_profile *p, const struct pd_location *last, const char *end)
 {
@@ -91,8 +101,9 @@ static void count_end(struct pp_profile *p, const struct pd_location *last, cons
 static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t most,
 			const char *end)
 {
-	const size_t n = s->nr + s->same;
-	const struct pd_location *first = s->items;
+	const size_t apart = s->nr > 1 && s->items->of == PD_LOCATION_OF_IP;
+	const size_t n = s->nr + s->same - apart;
+	const struct pd_location *first = s->items + apart;
 
 	p->counts.no_address += !n;
 	if (!*end && !s->same && (!n || (first->of != PD_LOCATION_OF_CALLCHAIN &&
@@ -122,6 +133,8 @@ static void read_addresses(struct pp_profile *p, struct pd_reader *r,
 
 	if (w->has_call_stacks || (w->copies_stacks && can_unwind(p)))
 		locate_stack(p, sample, pd_reader_record(r, sample), s, &end);
+	else if (is_ip_apart(p, sample, w))
+		locate_stack(p, sample, NULL, s, &end);
 	else
 		locate_chain(p, sample, s, &end);
 	/* a cut stack has another root, and of a lone address the mode counts */
@@ -133,7 +146,7 @@ static void read_addresses(struct pp_profile *p, struct pd_reader *r,
 		return;
 	s->items = p->stack;
 	/* the chain begins with the ip */
-	if (s->nr > 1 && s->items[0].of == PD_LOCATION_OF_IP) {
+	if (s->nr > 1 && s->items[0].of == PD_LOCATION_OF_IP && !is_ip_apart(p, sample, w)) {
 		s->items++;
 		s->nr--;
 	}
@@ -156,7 +169,8 @@ static struct pp_recent *find_recent(struct pp_profile *p, const struct pd_field
 		.has = sample->has, .event = (uint64_t)(event - p->events),
 	};
 
-	if (!p->recents || w->is_read || w->copies_stacks || w->has_call_stacks ||
+	if (!p->recents || is_ip_apart(p, sample, w) || w->is_read || w->copies_stacks ||
+	    w->has_call_stacks ||
 	    (w->is_wait && p->options.state != PP_ON_CPU) ||
 	    p->options.groups & PP_GROUP_CGROUP || !(sample->has & PD_HAS_TIME))
 		return NULL;

@@ -77,6 +77,7 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 	w->is_bpf_output = facts.type == PD_TYPE_SOFTWARE &&
 			   facts.config == PD_COUNT_SW_BPF_OUTPUT && sample_type & PD_SAMPLE_RAW;
 	w->is_inherited = facts.flags & PD_ATTR_INHERIT;
+	w->lacks_kernel = facts.flags & PD_ATTR_EXCLUDE_CALLCHAIN_KERNEL;
 	w->max_stack = (uint32_t)facts.max_stack;
 	w->copied_bytes = (uint32_t)facts.copied_bytes;
 	w->has_no_weight = facts.frequency && !w->is_read &&

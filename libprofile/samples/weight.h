@@ -20,6 +20,7 @@ struct pp_weigher {
 	bool is_inherited;
 	bool copies_stacks;	/* samples have user registers, and mostly a stack */
 	bool has_call_stacks;	/* that the CPU recorded as branches */
+	bool lacks_kernel;	/* call chains are of user space only: --user-callchains */
 	bool has_accesses;	/* an event by a number of the CPU, with facts about memory */
 	bool is_bpf_output;	/* samples have what a BPF program wrote */
 	bool is_switch;		/* sched:sched_switch */

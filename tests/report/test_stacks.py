@@ -23,6 +23,29 @@ COUNTED = attr(SAMPLED, type=1, config=2, sample_period=1, flags=("sample_id_all
 A, B, C = 0x1010, 0x2010, 0x3010
 
 
+def test_the_kernel_is_there_if_chains_leave_it_out(tmp_path):
+    """--user-callchains. perf script has chains alone, and perf report the ip."""
+    clock = attr(SAMPLED, type=1, config=0, sample_period=1,
+                 flags=("sample_id_all", "exclude_callchain_kernel"))
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "one", misc=EXEC)
+    it.map(2, 10, A & ~0xfff, 0x1000, "/bin/a")
+    for time, ip, *chain in ((10, KTEXT, A, A + 1), (11, A, A, A + 1), (12, KTEXT, A, A + 1),
+                             (13, KTEXT), (14, A, A)):
+        it.records.append(sample(clock, misc=1 if ip >= KTEXT else 2, pid=10, tid=10, time=time,
+                                 ip=ip, period=time, identifier=1,
+                                 callchain=[CONTEXT_USER, *chain] if chain else []))
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(clock, [1])], records=it.records).build())
+    assert text(folded(preport("-f", "folded", path))) == {
+        "one;[a];[a];[[kernel.kallsyms]]": 22, "one;[a];[a]": 11, "one;[[kernel.kallsyms]]": 13,
+        "one;[a]": 14}
+    head = preport(path).decode()
+    assert head.split("\n")[1].startswith("kernel 58.3 %  program 41.7 %")
+    assert "kernel" not in preport("-f", "script", path, "--time=,12ns").decode()
+
+
 @pytest.fixture
 def calls(tmp_path):
     """a>b 10, a>b>b>c 5, c>b 3, b 2 and the kernel below b 100."""
