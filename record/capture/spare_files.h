@@ -4,8 +4,8 @@
 
 #include <sys/resource.h>
 
-/* A recording opens fewer at the same time after its counters: the output, /proc and files there for
- * several threads, pipes to other processes, files that were hit. */
+/* A recording opens fewer at the same time after its counters: the output, /proc and files there
+ * for several threads, pipes to other processes, files that were hit. */
 enum { SPARE_FILES = 32 };
 
 /* Lowers the limit of open files, which is stored, until spare_files_give_back(). Returns 0, or -1
