@@ -76,8 +76,8 @@ static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
 	const struct pp_counts *c = &out->p->counts;
 
 	if (c->is_unfinished)
-		pp_put_text(out, "the recording is unfinished, its end is missing: prepair writes "
-			    "a whole one of what is there\n");
+		pp_put_text(out, "the recording is unfinished, or its header or end is damaged: "
+			    "prepair writes a whole one of what is there\n");
 	if (pp_lost(out->p))
 		pp_printf(out, "%" PRIu64 " records are lost: record with a larger buffer, "
 			  "-m 4M, or a lower frequency\n", pp_lost(out->p));
