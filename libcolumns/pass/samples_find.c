@@ -7,7 +7,7 @@
 
 #define FIRST_MARKER ((uint64_t)-4095)	/* larger values are not addresses */
 
-enum { STACK_FIRST = 256, MISC_CPUMODE = 7 };
+enum { STACK_FIRST = 256 };
 
 /* --- chains --- */
 
@@ -269,7 +269,7 @@ static void set_fields(struct pc_samples *s, const struct pd_fields *f)
 	s->pid[i] = f->has & PD_HAS_PID ? f->pid : 0;
 	s->tid[i] = f->has & PD_HAS_TID ? f->tid : 0;
 	s->offset[i] = f->offset;
-	s->cpumode[i] = pd_cpumode_name(f->misc & MISC_CPUMODE);
+	s->cpumode[i] = pd_cpumode_name(f->misc & PD_MISC_CPUMODE);
 }
 
 void pc_find_sample(struct pc_columns *c, struct pc_samples *s, const struct pd_fields *f)

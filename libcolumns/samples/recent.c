@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum { MISC_CPUMODE = 7, NO_TASK = -1 };
+#include "pd/pd.h"
+
+enum { NO_TASK = -1 };
 
 #define OF_EPOCH (1ull << 63)	/* pd_history_mapped() returns no such numbers */
 
@@ -126,7 +128,7 @@ static struct pd_numbers chain_of(const struct pd_fields *f)
 /* Returns what is mapped for the process, 0 if that does not matter. */
 static uint64_t process_of(const struct pc_thread *t, const struct pd_fields *f)
 {
-	const bool is_kernel = (f->misc & MISC_CPUMODE) == PD_CPUMODE_KERNEL;
+	const bool is_kernel = (f->misc & PD_MISC_CPUMODE) == PD_CPUMODE_KERNEL;
 
 	return pc_is_mapped(t) && is_kernel && !(f->has & PD_HAS_CALLCHAIN) ? 0 : t->process;
 }
@@ -146,7 +148,7 @@ uint32_t pc_recents_find(struct pc_recents *r, const struct pc_thread *t,
 	p = r->asked;
 	if (p->process != process || p->kernel != t->kernel || p->ip != ip ||
 	    p->has != kinds_of(f) ||
-	    p->misc != (f->misc & MISC_CPUMODE) || p->count != chain.count ||
+	    p->misc != (f->misc & PD_MISC_CPUMODE) || p->count != chain.count ||
 	    (p->count && memcmp(r->chains.data + p->start, chain.data,
 				p->count * sizeof(uint64_t)) != 0))
 		return PC_NONE;
@@ -172,7 +174,7 @@ uint32_t pc_recents_keep(struct pc_recents *r, const struct pc_thread *t,
 	*r->asked = (struct pc_place){ .ip = f->has & PD_HAS_IP ? f->ip : 0,
 				       .start = r->chains.size, .count = (uint32_t)chain.count,
 				       .has = (uint16_t)kinds_of(f),
-				       .misc = f->misc & MISC_CPUMODE };
+				       .misc = f->misc & PD_MISC_CPUMODE };
 	pd_buf_append(&r->chains, chain.data, size);
 	if (r->chains.failed)
 		return PC_NONE;

@@ -25,7 +25,6 @@
  * round numbers above 2^53. */
 #define PD_UNFINISHED_AT 1
 #define PD_ATTR_SIZE_VER0 64
-#define PD_MISC_CPUMODE 7
 
 static inline bool pd_feature_is_own(uint32_t id)
 {

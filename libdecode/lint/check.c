@@ -10,6 +10,7 @@
 #include "layout/names_tables.h"
 #include "layout/records.h"
 #include "lint/check_tables.h"
+#include "pd/pd.h"
 
 static void check_all(struct pd_check *c, const char *table, const struct pd_field *rows,
 		      const char *prefix, enum pd_check_misc has_misc)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 enum { STACK_FIRST = 256 };
-enum { CPUMODE = 7 };	/* the bits of misc that have it */
 
 static bool can_unwind(const struct pp_profile *p)
 {
@@ -75,7 +74,7 @@ static bool is_ip_apart(const struct pp_profile *p, const struct pd_fields *samp
 			const struct pp_weigher *w)
 {
 	return w->lacks_kernel && !p->each && sample->has & PD_HAS_IP &&
-	       (sample->misc & CPUMODE) == PD_CPUMODE_KERNEL;
+	       (sample->misc & PD_MISC_CPUMODE) == PD_CPUMODE_KERNEL;
 }
 
 /* Counts why a copied stack is cut. `last`: the frame whose caller is not found; NULL: none. */

@@ -174,7 +174,8 @@ int main(int argc, char **argv)
 	static_assert(PD_VALUE_ARRAY != PD_VALUE_NUMBER && PD_ENCODER_BIG != PD_ENCODER_LITTLE,
 		      "in no struct");
 	static_assert(PD_WRITER_COMPRESSED_MOST > 65536, "a constant");
-	static_assert(PD_NO_TIME > PD_NO_IMAGE && PD_CLOCK_PERF > 11, "constants");
+	static_assert(PD_NO_TIME > PD_NO_IMAGE && PD_CLOCK_PERF > 11 && PD_MISC_CPUMODE == 7,
+		      "constants");
 	if (argc != 3)
 		return 2;
 	std::printf("%s\n", pd_schema_name(PD_SCHEMA_DOCUMENT, name, sizeof(name)));

@@ -281,6 +281,8 @@ PD_API uint32_t pd_record_type(const struct pd_record *r);
  * Static. */
 PD_API const char *pd_record_name(const struct pd_record *r);
 
+#define PD_MISC_CPUMODE 7	/* the bits of misc that are an enum pd_cpumode (pd/history.h) */
+
 /* Returns the header's misc, PERF_RECORD_MISC_*. */
 PD_API uint16_t pd_record_misc(const struct pd_record *r);
 
