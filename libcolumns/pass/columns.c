@@ -144,7 +144,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	if (c->max_bytes > c->budget.limit / 32)
 		c->max_bytes = (size_t)(c->budget.limit / 32);
 	pc_recents_init(&c->recents, &c->budget, c->budget.limit / 64);
-	c->samples.entries.budget = &c->budget;
+	c->samples.sites.budget = c->samples.entries.budget = &c->budget;
 	c->samples.entries_limit = (size_t)(c->budget.limit / 64);
 	if (c->samples.entries_limit > MAX_ENTRIES)
 		c->samples.entries_limit = MAX_ENTRIES;
@@ -160,6 +160,7 @@ static void free_samples(struct pc_columns *c)
 {
 	pc_chains_free(&c->chains);
 	pc_recents_free(&c->recents);
+	pd_buf_free(&c->samples.sites);
 	pd_buf_free(&c->samples.entries);
 	pd_budget_free(&c->budget, c->numbered, PC_NR_PLACES * sizeof(*c->numbered));
 	pd_budget_free(&c->budget, c->sites, PC_NR_SITES * sizeof(*c->sites));

@@ -187,7 +187,7 @@ static bool can_join_samples(struct pc_columns *c, const struct pc_samples *s,
 			     const struct pd_fields *f)
 {
 	return !s->is_alone && s->n < PC_MOST_SAMPLES && f->has == s->has &&
-	       s->entries.size < s->entries_limit &&
+	       s->sites.size + s->entries.size < s->entries_limit &&
 	       (f->attr == s->attr || !is_alone(c, f));
 }
 
@@ -220,7 +220,7 @@ static void begin_samples(struct pc_columns *c, const struct pd_fields *f)
 {
 	struct pc_samples *s = c->queue.slots ? pc_queue_next(&c->queue) : &c->samples;
 
-	s->n = s->entries.size = 0;
+	s->n = s->sites.size = s->entries.size = 0;
 	s->is_alone = is_alone(c, f);
 	c->open = s;
 }

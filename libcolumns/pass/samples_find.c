@@ -44,8 +44,20 @@ struct lookup {
 	const struct pc_thread *sited;	/* its thread, if addresses are kept, or NULL */
 };
 
-/* Returns the entry of an address of the sample. If addresses are kept, it is only listed yet. */
-static struct pc_entry entry_of(const struct lookup *l, struct pd_location *at)
+/* Where the entries of a sample are put: there is room for all of them. */
+struct entries {
+	uint16_t *sites;	/* the next one of pc_samples.sites */
+	struct pc_entry *next;	/* of pc_samples.entries */
+};
+
+static void put_entry(struct entries *to, struct pc_entry entry)
+{
+	*to->sites++ = PC_NO_SITE;
+	*to->next++ = entry;
+}
+
+/* Puts the entry of an address of the sample. If addresses are kept, it is only listed yet. */
+static void put_address(const struct lookup *l, struct pd_location *at, struct entries *to)
 {
 	const struct pc_thread *t = l->sited;
 	const uint64_t key = t ? pd_location_key(at, t->process, t->kernel) : 0;
@@ -53,15 +65,17 @@ static struct pc_entry entry_of(const struct lookup *l, struct pd_location *at)
 	const uint16_t number = site ? (uint16_t)(site - l->c->sites) : PC_NO_SITE;
 	struct pc_entry entry;
 
-	if (site && site->key == key && site->addr == at->addr)
-		return (struct pc_entry){ .site = number, .is_known = true };
+	if (site && site->key == key && site->addr == at->addr) {
+		*to->sites++ = number;
+		return;
+	}
 	if (t)
 		pd_history_locate_address(l->c->o.history, l->f, t->state, at);
 	entry = entry_at(l->c, at);
 	entry.site = number;
 	if (site)
 		*site = (struct pc_site){ key, at->addr };
-	return entry;
+	put_entry(to, entry);
 }
 
 /* Finds the places of a sample's addresses, with those of its copied stack, if a namer unwinds, or
@@ -104,12 +118,10 @@ static size_t find_addresses(const struct lookup *l)
 	return find_frames(l);
 }
 
-/* Makes all entries of a chain; the locations are those of its addresses, and of the user stack for
- * a cookie at its end. There is room for both. *depth: entries that are no markers. Returns the end
- * of the entries. */
-static struct pc_entry *make_entries(const struct lookup *l, const struct pd_numbers *chain,
-				     struct pd_location *at, size_t n, struct pc_entry *to,
-				     uint32_t *depth)
+/* Puts all entries of a chain; the locations are those of its addresses, and of the user stack for
+ * a cookie at its end. Returns how many are no markers. */
+static uint32_t put_chain(const struct lookup *l, const struct pd_numbers *chain,
+			  struct pd_location *at, size_t n, struct entries *to)
 {
 	size_t used = 0;
 	bool is_cookie = false;
@@ -118,17 +130,16 @@ static struct pc_entry *make_entries(const struct lookup *l, const struct pd_num
 		const uint64_t entry = pd_number_at(chain, i);
 
 		if (is_cookie)
-			*to++ = other_entry(PC_FRAME_COOKIE, entry);
+			put_entry(to, other_entry(PC_FRAME_COOKIE, entry));
 		else if (entry >= FIRST_MARKER)
-			*to++ = other_entry(PC_FRAME_MARKER, entry);
+			put_entry(to, other_entry(PC_FRAME_MARKER, entry));
 		else if (used < n)
-			*to++ = entry_of(l, &at[used++]);
+			put_address(l, &at[used++], to);
 		is_cookie = !is_cookie && entry == (uint64_t)PD_CONTEXT_USER_DEFERRED;
 	}
 	while (used < n)
-		*to++ = entry_of(l, &at[used++]);
-	*depth = (uint32_t)used;
-	return to;
+		put_address(l, &at[used++], to);
+	return (uint32_t)used;
 }
 
 /* An unwound stack begins with the instruction pointer, which then does not stand before it. */
@@ -156,21 +167,23 @@ static void find_entries(const struct lookup *l, struct pc_samples *s, struct pc
 	const struct pd_numbers *chain = has_chain ? &l->f->callchain : &none;
 	const size_t n = find_addresses(l), ip = n && c->stack[0].of == PD_LOCATION_OF_IP;
 	struct pd_location *below = ip ? c->stack + 1 : c->stack;	/* NULL: no stack yet */
-	struct pc_entry *first, *to;
+	const size_t most = chain->count + n + 1;
+	struct entries to;
 
 	a->has_ip = n && is_at_ip(l->f, &c->stack[0]);
 	a->is_in_guest = is_in_guest(c->stack, n);
-	first = to = (struct pc_entry *)(void *)
-		pd_buf_reserve(&s->entries, (chain->count + n + 1) * sizeof(*to));
-	if (!to) {
+	to.sites = (uint16_t *)(void *)pd_buf_reserve(&s->sites, most * sizeof(*to.sites));
+	to.next = (struct pc_entry *)(void *)pd_buf_reserve(&s->entries, most * sizeof(*to.next));
+	if (!to.sites || !to.next) {
 		c->refused = -1;
 		return;
 	}
 	if (a->has_ip)
-		*to++ = entry_of(l, &c->stack[0]);
+		put_address(l, &c->stack[0], &to);
 	if (has_chain)
-		to = make_entries(l, chain, below, n - ip, to, &a->depth);
-	s->entries.size += (size_t)(to - first) * sizeof(*to);
+		a->depth = put_chain(l, chain, below, n - ip, &to);
+	s->sites.size = (size_t)((uint8_t *)to.sites - s->sites.data);
+	s->entries.size = (size_t)((uint8_t *)to.next - s->entries.data);
 }
 
 /* --- threads --- */
@@ -241,7 +254,7 @@ static void set_addresses(struct pc_columns *c, struct pc_samples *s, const stru
 		find_entries(&(struct lookup){ c, f, keeps_sites(c, t) ? t : NULL }, s, a);
 	if (!a->is_known && t && !c->refused && !(pc_is_mapped(t) && a->is_in_guest))
 		a->slot = pc_recents_keep(&c->recents, t, f);
-	a->end = (uint32_t)(s->entries.size / sizeof(struct pc_entry));
+	a->end = (uint32_t)(s->sites.size / sizeof(uint16_t));
 }
 
 /* --- samples --- */

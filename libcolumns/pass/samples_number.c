@@ -48,13 +48,8 @@ static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_f
 static uint32_t number_frame(struct pc_columns *c, int32_t pid, const struct pc_entry *entry)
 {
 	bool is_new;
-	uint32_t number;
+	const uint32_t number = pc_frame_number(&c->chains, entry->hash, &entry->frame, &is_new);
 
-	if (entry->is_known)
-		return c->site_frames[entry->site];
-	number = pc_frame_number(&c->chains, entry->hash, &entry->frame, &is_new);
-	if (entry->site != PC_NO_SITE)
-		c->site_frames[entry->site] = number;
 	if (number == PC_NONE) {
 		c->refused = -1;
 	} else if (is_new) {
@@ -65,29 +60,39 @@ static uint32_t number_frame(struct pc_columns *c, int32_t pid, const struct pc_
 	return number;
 }
 
-/* Sets the numbers of n entries, as far as there is memory. */
-static void number_part(struct pc_columns *c, int32_t pid, struct pc_entry *entries, size_t n,
-			uint32_t *numbers)
+/* Numbers n entries, as far as there is memory. */
+static void number_part(struct pc_columns *c, int32_t pid, struct pc_entry *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (entries[i].is_known)
-			continue;
 		entries[i].hash = pc_frame_hash(&c->chains, &entries[i].frame);
 		pc_frame_prefetch(&c->chains, entries[i].hash);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!entries[i].is_known)
-			pc_frame_prefetch_same(&c->chains, entries[i].hash);
+		pc_frame_prefetch_same(&c->chains, entries[i].hash);
 	for (size_t i = 0; i < n && !c->refused; i++)
-		numbers[i] = number_frame(c, pid, &entries[i]);
+		entries[i].hash = number_frame(c, pid, &entries[i]);
 }
 
-/* Sets `numbers` to those of all entries. (The process is for names: then a sample is alone.) */
+/* Numbers the entries without a number. (The process is for names: then a sample is alone.) */
 static void number_entries(struct pc_columns *c, const struct pc_samples *s)
 {
 	struct pc_entry *entries = (struct pc_entry *)(void *)s->entries.data;
 	const size_t nr = s->entries.size / sizeof(*entries);
 	const int32_t pid = s->has & PD_HAS_PID ? s->pid[0] : -1;
+
+	for (size_t i = 0, n; i < nr && !c->refused; i += n) {
+		n = nr - i < FETCHED ? nr - i : FETCHED;
+		number_part(c, pid, entries + i, n);
+	}
+}
+
+/* Sets `numbers` to those of all sites. One of them may have several entries, one after the
+ * other. */
+static void number_sites(struct pc_columns *c, const struct pc_samples *s)
+{
+	const struct pc_entry *entry = (const struct pc_entry *)(const void *)s->entries.data;
+	const uint16_t *sites = (const uint16_t *)(const void *)s->sites.data;
+	const size_t nr = s->sites.size / sizeof(*sites);
 	uint32_t *numbers;
 
 	c->numbers.size = 0;
@@ -96,9 +101,15 @@ static void number_entries(struct pc_columns *c, const struct pc_samples *s)
 		c->refused = -1;
 		return;
 	}
-	for (size_t i = 0, n; i < nr; i += n) {
-		n = nr - i < FETCHED ? nr - i : FETCHED;
-		number_part(c, pid, entries + i, n, numbers + i);
+	for (size_t i = 0; i < nr; i++) {
+		if (sites[i] != PC_NO_SITE) {
+			numbers[i] = c->site_frames[sites[i]];
+			continue;
+		}
+		numbers[i] = entry->hash;
+		if (entry->site != PC_NO_SITE)
+			c->site_frames[entry->site] = entry->hash;
+		entry++;
 	}
 	c->numbers.size = nr * sizeof(*numbers);
 }
@@ -118,7 +129,7 @@ static void write_stack(struct pc_columns *c, uint32_t number, const uint32_t *f
 	pc_finish_row(c, b);
 }
 
-/* Returns the frames of a sample's stack; the sample's entries begin at `from`. *n: how many. */
+/* Returns the frames of a sample's stack; the sample's sites begin at `from`. *n: how many. */
 static const uint32_t *frames_of(const struct pc_columns *c, const struct pc_addresses *a,
 				 size_t from, size_t *n)
 {
@@ -168,6 +179,8 @@ void pc_number_samples(struct pc_columns *c, struct pc_samples *s)
 	size_t from = 0;
 
 	number_entries(c, s);
+	if (!c->refused)
+		number_sites(c, s);
 	if (!c->refused && has_chains)
 		hash_stacks(c, s);
 	for (size_t i = 0; i < s->n && !c->refused; i++) {

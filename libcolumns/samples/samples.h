@@ -11,23 +11,22 @@
 
 enum { PC_MOST_SAMPLES = 256 };
 
-/* An entry of a chain, before it has a number. */
+/* An entry of a chain that has no number yet. */
 struct pc_entry {
 	struct pc_frame frame;
 	const struct pd_location *at;	/* of the last sample; NULL: not kept */
-	uint32_t hash;
-	uint16_t site;			/* where it is kept, or PC_NO_SITE */
-	bool is_known;			/* it is the last one of that site */
+	uint32_t hash;			/* then its number */
+	uint16_t site;			/* where it is kept from now on, or PC_NO_SITE */
 };
 
 /* Whether the numbers of a sample are known, and what they are made of. */
 struct pc_addresses {
 	uint32_t slot;		/* pc_recents_find() or pc_recents_keep() */
-	uint32_t end;		/* of its entries */
+	uint32_t end;		/* of its sites */
 	uint32_t depth;		/* entries of the chain that are no markers */
 	uint32_t hash;		/* of the stack, while it is numbered */
-	bool is_known;		/* they are those of the slot, and there are no entries */
-	bool has_ip;		/* the first entry is that of the ip */
+	bool is_known;		/* they are those of the slot, and there are no sites */
+	bool has_ip;		/* the first site is that of the ip */
 	bool is_in_guest;	/* some of it is in a virtual machine */
 };
 
@@ -46,8 +45,11 @@ struct pc_samples {
 	const char *comm[PC_MOST_SAMPLES];		/* of the history */
 	const char *cpumode[PC_MOST_SAMPLES];		/* static */
 	struct pc_addresses addresses[PC_MOST_SAMPLES];
-	struct pd_buf entries;		/* struct pc_entry: of all of them */
-	size_t entries_limit;		/* bytes; the last sample may exceed them */
+	/* The site where each entry of the chains is kept, or PC_NO_SITE: it is the next of
+	 * `entries`. Most are kept, and these two bytes are all that a thread gets from another. */
+	struct pd_buf sites;		/* uint16_t */
+	struct pd_buf entries;		/* struct pc_entry */
+	size_t entries_limit;		/* bytes of both; the last sample may exceed them */
 	uint32_t frame[PC_MOST_SAMPLES], stack[PC_MOST_SAMPLES];	/* PC_NONE: none */
 };
 

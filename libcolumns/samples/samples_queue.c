@@ -37,8 +37,10 @@ static void *take_samples(void *ctx)
 
 static void free_slots(struct pc_samples_queue *q)
 {
-	for (size_t i = 0; i < PC_NR_QUEUED; i++)
+	for (size_t i = 0; i < PC_NR_QUEUED; i++) {
+		pd_buf_free(&q->slots[i].sites);
 		pd_buf_free(&q->slots[i].entries);
+	}
 	pd_budget_free(q->budget, q->slots, PC_NR_QUEUED * sizeof(*q->slots));
 	q->slots = NULL;
 	pthread_cond_destroy(&q->change);
@@ -53,7 +55,7 @@ void pc_queue_start(struct pc_samples_queue *q, struct pd_budget *budget, size_t
 	if (!q->slots)
 		return;
 	for (size_t i = 0; i < PC_NR_QUEUED; i++) {
-		q->slots[i].entries.budget = budget;
+		q->slots[i].sites.budget = q->slots[i].entries.budget = budget;
 		q->slots[i].entries_limit = entries_limit / SHARE;
 	}
 	pthread_mutex_init(&q->lock, NULL);
