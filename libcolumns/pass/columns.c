@@ -108,9 +108,9 @@ static int init_places(struct pc_columns *c)
 {
 	if (!c->recents.threads)
 		return 0;
-	c->numbered = pd_budget_alloc(&c->budget, PC_NR_PLACES * sizeof(*c->numbered));
-	c->sites = pd_budget_alloc(&c->budget, PC_NR_SITES * sizeof(*c->sites));
-	c->site_frames = pd_budget_alloc(&c->budget, PC_NR_SITES * sizeof(*c->site_frames));
+	c->numbered = pd_budget_alloc_written(&c->budget, PC_NR_PLACES * sizeof(*c->numbered));
+	c->sites = pd_budget_alloc_written(&c->budget, PC_NR_SITES * sizeof(*c->sites));
+	c->site_frames = pd_budget_alloc_written(&c->budget, PC_NR_SITES * sizeof(*c->site_frames));
 	return c->numbered && c->sites && c->site_frames ? 0 : -1;
 }
 

@@ -14,9 +14,9 @@ void pc_recents_init(struct pc_recents *r, struct pd_budget *budget, uint64_t li
 	*r = (struct pc_recents){ .budget = budget, .limit = limit, .chains.budget = budget };
 	if (PC_NR_PLACES * sizeof(*r->places) > limit)
 		return;
-	r->places = pd_budget_alloc(budget, PC_NR_PLACES * sizeof(*r->places));
+	r->places = pd_budget_alloc_written(budget, PC_NR_PLACES * sizeof(*r->places));
 	if (r->places)
-		r->threads = pd_budget_alloc(budget, PC_NR_THREADS * sizeof(*r->threads));
+		r->threads = pd_budget_alloc_written(budget, PC_NR_THREADS * sizeof(*r->threads));
 }
 
 void pc_recents_free(struct pc_recents *r)

@@ -19,7 +19,7 @@ static int grow_index(struct pc_index *x)
 
 	if (capacity > SIZE_MAX / 2 / sizeof(*slots))
 		return -1;
-	slots = pd_budget_alloc(x->budget, capacity * sizeof(*slots));
+	slots = pd_budget_alloc_written(x->budget, capacity * sizeof(*slots));
 	if (!slots)
 		return -1;
 	for (size_t i = 0; i < x->capacity; i++)

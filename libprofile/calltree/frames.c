@@ -118,7 +118,7 @@ static uint32_t add_address(struct pp_frames *f, struct pp_memory *m, const stru
 static struct pp_lately *lately_at(struct pp_frames *f, struct pp_memory *m, uint64_t addr)
 {
 	if (!f->lately && pp_memory_has_room(m, 1u << LATELY_BITS, sizeof(*f->lately)))
-		f->lately = pp_memory_zeroed(m, 1u << LATELY_BITS, sizeof(*f->lately));
+		f->lately = pp_memory_written(m, 1u << LATELY_BITS, sizeof(*f->lately));
 	return f->lately ?
 		       &f->lately[addr * 0x9e3779b97f4a7c15 >> (64 - LATELY_BITS)] : NULL;
 }

@@ -13,7 +13,7 @@ static void put_slot(struct pp_slot *slots, size_t mask, struct pp_slot s)
 static int grow_index(struct pp_index *x, struct pp_memory *m)
 {
 	const size_t capacity = x->capacity ? x->capacity * 2 : 64;
-	struct pp_slot *slots = pp_memory_zeroed(m, capacity, sizeof(*slots));
+	struct pp_slot *slots = pp_memory_written(m, capacity, sizeof(*slots));
 
 	if (!slots)
 		return -1;

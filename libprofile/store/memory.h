@@ -41,6 +41,10 @@ bool pp_memory_has_room(const struct pp_memory *m, size_t count, size_t size);
 
 /* Returns zeroed memory, or NULL. */
 void *pp_memory_zeroed(struct pp_memory *m, size_t count, size_t size);
+/* The same for a large table that is read before it is written to: a page that was only read is the
+ * kernel's page of zeros, and replacing that interrupts all CPUs that run threads of the process.
+ * So each page is written to here. */
+void *pp_memory_written(struct pp_memory *m, size_t count, size_t size);
 
 /* Frees an array of `count` items of `size` bytes. It may be NULL. */
 void pp_memory_free(struct pp_memory *m, void *items, size_t count, size_t size);
