@@ -320,7 +320,7 @@ static int note_attr_place(struct repair *p, const struct pd_record *r, uint64_t
 static int rewrite_attr(struct repair *p, const struct attr_place *place, struct pd_error *e)
 {
 	const struct pd_attr *a = place->attr;
-	const struct pd_bytes attr = a->copy.size ? a->copy : a->bytes;
+	const struct pd_bytes attr = a->whole_copy.size ? a->whole_copy : a->bytes;
 	const size_t room = place->size - PD_RECORD_HEADER_SIZE;
 	int failed = 0;
 

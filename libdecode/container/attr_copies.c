@@ -4,18 +4,8 @@
 #include "container/attr_copies.h"
 
 #include "container/sections.h"
-#include "stream/record.h"
 
-#define WINDOW (256 * 1024)	/* bytes of records that are looked at, */
-#define MOST_SAMPLES 64		/* and of these samples */
-
-static bool has_copies(const struct pd_session *s)
-{
-	for (size_t i = 0; i < s->nr_attrs; i++)
-		if (s->attrs[i]->copy.size)
-			return true;
-	return false;
-}
+#define WINDOW (256 * 1024)	/* bytes of records that are looked at */
 
 /* Returns whether the sample's event is known, and its fields fill it. Sets *failed without
  * memory. */
@@ -43,7 +33,7 @@ static int count_fitting(struct pd_session *s, struct pd_bytes records)
 		const struct pd_record_header h = pd_record_header_load(records.data + at, s->swap);
 
 		if (h.size < PD_RECORD_HEADER_SIZE || h.size > records.size - at ||
-		    nr_samples == MOST_SAMPLES)
+		    nr_samples == PD_COPY_RECORDS)
 			break;
 		if (h.type == PD_RECORD_SAMPLE) {
 			nr_samples++;
@@ -53,24 +43,6 @@ static int count_fitting(struct pd_session *s, struct pd_bytes records)
 		at += h.size;
 	}
 	return failed ? -1 : fitting;
-}
-
-/* Exchanges attributes and their copies. Returns 0, or -1 without memory. */
-static int exchange(struct pd_session *s)
-{
-	for (size_t i = 0; i < s->nr_attrs; i++) {
-		struct pd_attr *a = s->attrs[i];
-		const struct pd_bytes own = a->bytes;
-		const bool was_restored = a->is_restored;
-
-		if (!a->copy.size)
-			continue;
-		if (pd_session_restore_attr(s, a, a->copy))
-			return -1;
-		a->copy = own;
-		a->is_restored = !was_restored;
-	}
-	return 0;
 }
 
 static void report_exchange(const struct pd_session *s, const struct pd_report *r)
@@ -92,17 +64,30 @@ int pd_choose_attr_copies(struct pd_source *source, struct pd_session *s,
 	struct pd_error ignored;
 	int own, copies, err = 0;
 
-	if (!has_copies(s) || pd_section_read(source, &window, &records, &ignored)) {
+	if (!pd_session_has_copies(s) || pd_section_read(source, &window, &records, &ignored)) {
 		pd_buf_free(&records);
 		return 0;	/* what can't be read is reported where it is read */
 	}
 	own = count_fitting(s, pd_buf_bytes(&records));
-	err = own < 0 || exchange(s) ? -1 : 0;
+	err = own < 0 || pd_session_exchange_copies(s) ? -1 : 0;
 	copies = err ? -1 : count_fitting(s, pd_buf_bytes(&records));
 	if (copies > own)
 		report_exchange(s, r);
 	else if (!err)
-		err = copies < 0 ? -1 : exchange(s);
+		err = copies < 0 ? -1 : pd_session_exchange_copies(s);
 	pd_buf_free(&records);
 	return err;
+}
+
+int pd_choose_by_record(struct pd_record *record, const struct pd_report *r)
+{
+	struct pd_session *s = record->session;
+
+	if (pd_session_exchange_copies(s) || pd_record_prepare(record))
+		return -1;
+	if (record->error.code == PD_OK) {
+		report_exchange(s, r);
+		return 1;
+	}
+	return pd_session_exchange_copies(s) || pd_record_prepare(record) ? -1 : 0;
 }

@@ -582,12 +582,34 @@ static void check_lost_raw(struct pd_encoder *enc, pd_node record)
 	}
 }
 
+/* Composes the record in the scratch buffer. One of a pipe that does not have the fields of its
+ * event's attribute may have those of the copy in EVENT_DESC, by which pdecode has read it and all
+ * that follow. */
+static int compose_record(struct pd_encoder *enc, pd_node record,
+			  const struct pd_compose_record *r, struct pd_encode_error *e)
+{
+	struct pd_session *s = &enc->session;
+	struct pd_pack_error own, other;
+
+	if (!pd_compose_record(s, enc->v, r, record, &enc->scratch, &own))
+		return 0;
+	if (r->type >= PD_RECORD_USER_START || enc->stated.mode != PD_MODE_PIPE ||
+	    !pd_session_has_copies(s))
+		return pd_encode_fail_pack(e, &own, "");
+	enc->scratch.size = 0;
+	if (pd_session_exchange_copies(s))
+		return pd_encode_no_memory(e);
+	if (!pd_compose_record(s, enc->v, r, record, &enc->scratch, &other))
+		return 0;
+	return pd_session_exchange_copies(s) ? pd_encode_no_memory(e) :
+		pd_encode_fail_pack(e, &own, "");
+}
+
 int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
 {
 	const bool inner = enc->v->member(record, "inner_offset") != NULL;
 	const struct pd_record_desc *d = NULL;
 	struct pd_compose_record r = { 0 };
-	struct pd_pack_error p;
 	struct pd_out *out;
 	size_t size;
 
@@ -621,8 +643,8 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 			return 0;
 		}
 	}
-	if (pd_compose_record(&enc->session, enc->v, &r, record, &enc->scratch, &p))
-		return pd_encode_fail_pack(e, &p, "");
+	if (compose_record(enc, record, &r, e))
+		return -1;
 	if (enc->swaps && r.type == PD_RECORD_HEADER_FEATURE)
 		check_lost_raw(enc, record);
 	size = enc->scratch.size;

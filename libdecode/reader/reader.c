@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "container/attr_copies.h"
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
@@ -71,6 +72,14 @@ static int keep_tracing_data(struct pd_reader *r, struct pd_error *e)
 	return 0;
 }
 
+static void begin_update(struct pd_reader *r)
+{
+	if (r->quiesce)
+		r->quiesce(r->quiesce_ctx);
+	r->updates++;
+	memset(r->loads, 0, sizeof(r->loads));	/* plans may be freed */
+}
+
 int pd_reader_update_session(struct pd_reader *r, struct pd_error *e)
 {
 	const struct pd_frame *f = &r->record.frame;
@@ -83,10 +92,7 @@ int pd_reader_update_session(struct pd_reader *r, struct pd_error *e)
 	if (pd_reader_updates_session(r, type)) {
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
 			.offset = f->offset };
-		if (r->quiesce)
-			r->quiesce(r->quiesce_ctx);
-		r->updates++;
-		memset(r->loads, 0, sizeof(r->loads));	/* plans may be freed */
+		begin_update(r);
 		if (r->container.info.mode == PD_MODE_PIPE)
 			pd_reader_keep_feature(r);
 		return pd_session_update_record(&r->session, type, f->bytes, r->record.payload,
@@ -119,6 +125,36 @@ int pd_reader_next_file(struct pd_reader *r)
 		pd_stream_init(&r->stream, r->source, &r->session, 0);
 	}
 	return 0;
+}
+
+static void report_copy(void *ctx, const struct pd_error *e)
+{
+	pd_reader_report(ctx, e);
+}
+
+/* Finds out by a record that does not fit whether the attributes of a pipe are damaged. Returns 0,
+ * or -1 without memory. */
+static int choose_attr_copies(struct pd_reader *r)
+{
+	const struct pd_report report = { report_copy, r };
+	int chosen;
+
+	if (r->copies_tried == PD_COPY_RECORDS || r->record.frame.state != PD_FRAME_WHOLE ||
+	    !pd_session_has_copies(&r->session))
+		return 0;
+	begin_update(r);
+	chosen = pd_choose_by_record(&r->record, &report);
+	r->copies_tried = chosen ? PD_COPY_RECORDS : r->copies_tried + 1;
+	return chosen < 0 ? -1 : 0;
+}
+
+/* Returns 0, or -1 without memory. */
+static inline int prepare_read(struct pd_reader *r)
+{
+	if (pd_record_prepare(&r->record))
+		return -1;
+	return r->record.error.code != PD_OK && r->record.frame.type < PD_RECORD_USER_START &&
+	       r->session.is_pipe ? choose_attr_copies(r) : 0;
 }
 
 /* Reads the next record in the order of the file into r->record. Returns 1, 0 at the end, -1 and
@@ -172,7 +208,7 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 			return -1;
 		}
 		r->record.file = r->file;
-		if (pd_record_prepare(&r->record) == 0)
+		if (prepare_read(r) == 0)
 			return 1;
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL,
 			.offset = f->offset };

@@ -49,6 +49,7 @@ struct pd_reader {
 	size_t nr_kept;
 	struct pd_arena kept_bytes;
 	struct pd_order *order;
+	unsigned int copies_tried;	/* records that fit no attribute of a pipe, nor a copy */
 	uint32_t updates;		/* of the session, and of what records are of */
 	struct pd_loads loads[PD_NR_LOADS];	/* of the last records, by their type */
 	bool drained;			/* `order` has all records; `ended` has the error that ended

@@ -117,7 +117,7 @@ static enum difference compare_attrs(struct pd_bytes own, struct pd_bytes copy)
 }
 
 /* Without memory there is no choice between the two. */
-static void keep_copy(struct pd_session *s, struct pd_attr *a, struct pd_bytes copy)
+static void keep_copy(struct pd_session *s, struct pd_bytes copy, struct pd_bytes *kept)
 {
 	uint8_t *bytes = copy.size < PD_ATTR_SIZE_VER0 ? NULL :
 		pd_arena_alloc(&s->arena, copy.size);
@@ -125,7 +125,7 @@ static void keep_copy(struct pd_session *s, struct pd_attr *a, struct pd_bytes c
 	if (!bytes)
 		return;
 	memcpy(bytes, copy.data, copy.size);
-	a->copy = (struct pd_bytes){ bytes, copy.size };
+	*kept = (struct pd_bytes){ bytes, copy.size };
 }
 
 /* Returns the attribute with the same index, restored if zeros have damaged it. */
@@ -138,8 +138,10 @@ static struct pd_attr *check_attr(struct event_desc *d)
 	if (!a || !d->attr)
 		return a;
 	found = compare_attrs(a->bytes, copy);
-	if (found == (d->s->is_pipe ? ZEROED : DIFFERENT) && !a->copy.size)
-		keep_copy(d->s, a, copy);
+	if (found == DIFFERENT && !a->copy.size && !a->is_restored)
+		keep_copy(d->s, copy, &a->copy);
+	if (found == ZEROED && d->s->is_pipe && !a->whole_copy.size)
+		keep_copy(d->s, copy, &a->whole_copy);
 	if (found != ZEROED || pd_session_restore_attr(d->s, a, copy) == 0)
 		report_difference(d, "attr", found);
 	return a;

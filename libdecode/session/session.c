@@ -246,6 +246,31 @@ int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_b
 	return 0;
 }
 
+bool pd_session_has_copies(const struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++)
+		if (s->attrs[i]->copy.size)
+			return true;
+	return false;
+}
+
+int pd_session_exchange_copies(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->nr_attrs; i++) {
+		struct pd_attr *a = s->attrs[i];
+		const struct pd_bytes own = a->bytes;
+		const bool was_restored = a->is_restored;
+
+		if (!a->copy.size)
+			continue;
+		if (pd_session_restore_attr(s, a, a->copy))
+			return -1;
+		a->copy = own;
+		a->is_restored = !was_restored;
+	}
+	return 0;
+}
+
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id)
 {
 	if (a->nr_ids == a->ids_capacity) {

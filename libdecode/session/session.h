@@ -41,8 +41,8 @@ struct pd_attr {
 	/* offset of the id from the record's start; from its end */
 	size_t sample_id_at, trailer_id_at;
 	size_t trailer_size;		/* size of sample_id; 0 without sample_id_all */
-	struct pd_bytes copy;		/* in EVENT_DESC, if it differs and both may be right; of a
-					 * pipe, if the event's own was zeroed */
+	struct pd_bytes copy;		/* in EVENT_DESC, if it differs and both may be right */
+	struct pd_bytes whole_copy;	/* in EVENT_DESC, if a pipe's own was zeroed */
 	bool is_restored;		/* `bytes` are from EVENT_DESC: those in the attrs section
 					 * were zeroed, or no sample fits them */
 	bool has_wrong_size;		/* of a HEADER_ATTR record that stated an impossible size;
@@ -109,6 +109,10 @@ void pd_session_free(struct pd_session *s);
 struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);
 /* Replaces a damaged attribute; copies `bytes`. Returns 0, or -1 without memory. */
 int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_bytes bytes);
+/* Returns whether the samples are to tell which of two attributes of an event is right. */
+bool pd_session_has_copies(const struct pd_session *s);
+/* Exchanges attributes and their copies. Returns 0, or -1 without memory. */
+int pd_session_exchange_copies(struct pd_session *s);
 /* Adds an id. Returns 0; 1 if the id is known: it stays with its first event; -1 without memory. */
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id);
 /* Returns the event of an id, or NULL. */

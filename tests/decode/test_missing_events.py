@@ -136,3 +136,60 @@ def test_a_copy_before_the_record(pipe):
     assert len(after["attrs"]) == len(before["attrs"])
     assert samples_by_event(after) == samples_by_event(before)
     assert len(records_of(after)) == len(records_of(before))
+
+
+SAMPLE_TYPE, KNOWN_BITS = 24, 25
+
+
+def with_wrong_bit(pipe, attr, bit):
+    damaged = bytearray(pipe)
+    damaged[attr + SAMPLE_TYPE + bit // 8] ^= 1 << bit % 8
+    return bytes(damaged)
+
+
+def attrs_with_samples(pipe):
+    doc = document(pipe)
+    indexes = {r["attr_index"] for r in doc["records"] if r["type"] == "SAMPLE"}
+    return [at + 8 for index, (at, _) in enumerate(attrs_of(pipe)) if index in indexes]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("bit", range(KNOWN_BITS))
+def test_a_wrong_bit_of_sample_type(bit, pipe, tmp_path):
+    """The first sample fits the copy in EVENT_DESC, and not the attribute."""
+    before = document(pipe)
+    broken, fixed = tmp_path / "broken", tmp_path / "fixed"
+    for attr in attrs_with_samples(pipe):
+        damaged = with_wrong_bit(pipe, attr, bit)
+        code, text = pdecode(damaged)
+        after = json.loads(text)
+        assert code == 1
+        assert samples_by_event(after) == samples_by_event(before)
+        assert [error["code"] for error in after["errors"]].count("RESTORED") == 1
+        assert pencode(text) == damaged
+        broken.write_bytes(damaged)
+        assert run("prepair", "-o", fixed, broken).returncode == 1
+        assert fixed.read_bytes() == pipe
+
+
+def test_a_wrong_bit_with_threads(pipe):
+    damaged = with_wrong_bit(pipe, attrs_with_samples(pipe)[0], 5)
+    one, two = (pdecode(damaged, "-f", "jsonl", "-j", jobs) for jobs in "12")
+    assert one == two and b'"RESTORED"' in one[1]
+
+
+@pytest.mark.parametrize("bit", [0, 1, 5, 8])
+def test_a_wrong_bit_of_the_copy(bit, pipe):
+    """The attribute stays, also where one of the samples that fit it is damaged."""
+    before = document(pipe)
+    attr, _ = next(attrs_of(pipe))
+    size, = struct.unpack_from("<I", pipe, attr + 12)
+    copy = pipe.index(pipe[attr + 8:attr + 8 + size], attr + 9)
+    damaged = bytearray(with_wrong_bit(pipe, copy, bit))
+    after = document(bytes(damaged))
+    assert not after["errors"] and samples_by_event(after) == samples_by_event(before)
+    sample = next(r for r in before["records"] if r["type"] == "SAMPLE")
+    damaged[sample["offset"] + 6] -= 8      # its size
+    after = document(bytes(damaged))
+    assert after["errors"]
+    assert "RESTORED" not in [error["code"] for error in after["errors"]]
