@@ -108,6 +108,8 @@ int pd_encode_fail_pack(struct pd_encode_error *e, const struct pd_pack_error *p
 
 /* Fixes the byte order and mode; must precede packing. Returns 0, or -1 and *e. */
 int pd_encode_start(struct pd_encoder *enc, struct pd_encode_error *e);
+/* Begins the output: must precede writing. Returns 0, or -1 and *e. */
+int pd_encode_begin(struct pd_encoder *enc, struct pd_encode_error *e);
 
 /* Sets *out to the member, if it exists. Returns 0, or -1 and *e with a path that begins with
  * `prefix`. */

@@ -488,6 +488,32 @@ def test_lines_of_a_later_format():
     assert re.search(r"^pencode: stdin:1: pdecode\.format: only format 1", said), said
 
 
+def kept_lines(data, *patterns):
+    """The lines of a recording that grep would keep."""
+    lines = pdecode(data, "-f", "jsonl")[1].splitlines(keepends=True)
+    return b"".join(line for line in lines if any(p in line[:200] for p in patterns))
+
+
+@pytest.mark.parametrize("name, patterns, advice", [
+    ("01-basic", [b'"type":"SAMPLE"'], "keep file and attrs"),
+    ("18-pipe", [b'"type":"SAMPLE"'], "kind file and HEADER_ATTR records"),
+    ("18-pipe", [b'"type":"SAMPLE"', b'"kind":"file"', b'"kind":"attr"'],
+     "keep the records of type HEADER_ATTR")])
+def test_samples_without_their_events(name, patterns, advice):
+    assert advice in refusal(kept_lines(FIXTURES / "perf" / f"{name}.data", *patterns))
+
+
+@pytest.mark.parametrize("name, patterns", [
+    ("01-basic", [b'"kind":"file"', b'"kind":"attr"']),
+    ("18-pipe", [b'"kind":"file"', b'"HEADER_ATTR"'])])
+def test_samples_with_their_events(name, patterns):
+    source = FIXTURES / "perf" / f"{name}.data"
+    lines = kept_lines(source, b'"type":"SAMPLE"', *patterns)
+    made, whole = document(pencode(lines)), document(source)
+    assert [r["time"] for r in made["records"] if r["type"] == "SAMPLE"] == [
+        r["time"] for r in whole["records"] if r["type"] == "SAMPLE"] != []
+
+
 def test_flags_of_misc_removed():
     doc = base()
     sample = doc["records"][0]
