@@ -116,9 +116,11 @@ static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_co
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
-	ids.unread = !pd_claim_section(c, &c->ids_size, &ids);
+	ids.unread = c->ids_doubtful || !pd_claim_section(c, &c->ids_size, &ids);
 	if (pd_add_section(s, c, ids))
 		return no_memory(e);
+	if (c->ids_doubtful)
+		return 0;
 	if (ids.unread) {
 		pd_report_damage(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
 		return 0;
@@ -431,6 +433,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
 		c->info.attr_size = h.attr_size;
 		c->features_moved = h.moved;
+		c->ids_doubtful = h.attrs_moved && bits[PD_FEATURE_EVENT_DESC];
 		c->info.complete = false;
 		if (pd_note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
 			return no_memory(e);

@@ -29,7 +29,9 @@ struct pd_container {
 	uint64_t data_end;		/* offset of the end of the records; UINT64_MAX: the end of
 					 * the input */
 	uint64_t features_moved;	/* by which features are after their stated offsets, modulo
-					 * 2^64: records have become more or fewer bytes */
+					 * 2^64: bytes were inserted before them, or removed */
+	bool ids_doubtful;		/* so were attributes, and ids may be at another offset than
+					 * stated; EVENT_DESC has them */
 };
 
 /* Checks the first 16 bytes and sets mode, byte order, v1 and header_size. Returns 0, or -1 if this

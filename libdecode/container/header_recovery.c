@@ -212,9 +212,20 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 	return false;
 }
 
-/* Finds features that are all as far from their stated offsets: the number of bytes by which the
- * records have become more or fewer. */
-static bool recover_moved_features(struct file *f, struct pd_header_numbers *h, size_t nr_features)
+/* Returns whether the features are after the stated end of the records. */
+static bool is_table_stated(const struct file *f, const struct pd_header_numbers *h,
+			    size_t nr_features)
+{
+	const uint64_t end = h->data.offset + h->data.size;
+
+	return is_in_file(f, h->data.offset, h->data.size) &&
+	       (table_at(f, end, nr_features) ||
+		pd_feature_own_table_at(f->source, end + nr_features * PD_SECTION_SIZE));
+}
+
+/* Finds features that are all as far from their stated offsets. Bytes were then inserted before
+ * them, or removed: before the attributes if these are as far from theirs, else in the records. */
+static bool recover_moved(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
 	const struct pd_moved_search search = { .source = f->source, .swap = f->swap,
 		.file_size = f->size, .data_offset = h->data.offset,
@@ -224,24 +235,27 @@ static bool recover_moved_features(struct file *f, struct pd_header_numbers *h, 
 	if (!pd_moved_features_find(&search, &table))
 		return false;
 	h->moved = table - search.data_end;
-	replace_number(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size,
-		       table - h->data.offset);
+	if (!attrs_fill(f, h->attrs.offset, h->attrs.size, h->attr_size) &&
+	    attrs_fill(f, h->attrs.offset + h->moved, h->attrs.size, h->attr_size)) {
+		h->attrs_moved = true;
+		replace_number(f, "attrs.offset", 24, &h->attrs.offset,
+			       h->attrs.offset + h->moved);
+		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
+	} else {
+		replace_number(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size,
+			       table - h->data.offset);
+	}
 	return true;
 }
 
 static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
 	const uint64_t end = h->data.offset + h->data.size;
-	const bool is_inside = is_in_file(f, h->data.offset, h->data.size);
 	uint64_t table;
 
-	if (!nr_features || !h->data.size ||
-	    (is_inside && (table_at(f, end, nr_features) ||
-			   pd_feature_own_table_at(f->source,
-						   end + nr_features * PD_SECTION_SIZE))))
-		return;
-	if (recover_moved_features(f, h, nr_features) ||
-	    (is_inside && table_may_be_at(f, end, nr_features)))	/* of another writer */
+	if (recover_moved(f, h, nr_features) ||
+	    (is_in_file(f, h->data.offset, h->data.size) &&
+	     table_may_be_at(f, end, nr_features)))	/* of another writer */
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) &&
 	    table - h->data.offset != h->data.size)
@@ -254,9 +268,15 @@ bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t fil
 {
 	struct file f = { .source = source, .swap = swap, .size = file_size, .report = r };
 
+	const bool has_table = nr_features && h->data.size;
+
+	if (has_table && !attrs_fill(&f, h->attrs.offset, h->attrs.size, h->attr_size) &&
+	    !is_table_stated(&f, h, nr_features))
+		recover_moved(&f, h, nr_features);
 	recover_attrs(&f, h);
 	recover_data_offset(&f, h);
-	recover_data_size(&f, h, nr_features);
+	if (has_table && !h->moved && !is_table_stated(&f, h, nr_features))
+		recover_data_size(&f, h, nr_features);
 	return f.recovered;
 }
 

@@ -8,6 +8,7 @@ struct pd_header_numbers {
 	uint64_t size, attr_size;
 	struct { uint64_t offset, size; } attrs, data, event_types;
 	uint64_t moved;		/* by which features are after their stated offsets, modulo 2^64 */
+	bool attrs_moved;	/* by as much */
 };
 
 /* Replaces impossible offsets and sizes by those of the usual layout (attrs end where data begin,

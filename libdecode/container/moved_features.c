@@ -1,4 +1,4 @@
-/* moved_features.c - finds the features of a file whose records have become more or fewer bytes. */
+/* moved_features.c - finds the features of a file that has more or fewer bytes before them. */
 #include "container/moved_features.h"
 
 #include <string.h>

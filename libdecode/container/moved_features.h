@@ -1,4 +1,4 @@
-/* moved_features.h - finds the features of a file whose records have become more or fewer bytes. */
+/* moved_features.h - finds the features of a file that has more or fewer bytes before them. */
 #ifndef PD_CONTAINER_MOVED_FEATURES_H
 #define PD_CONTAINER_MOVED_FEATURES_H
 
@@ -12,10 +12,11 @@ struct pd_moved_search {
 	size_t nr_features;		/* bits set in the header, at least 1 */
 };
 
-/* Finds the feature table of a file into whose records bytes were inserted, or from which some were
- * removed: everything after them is at another offset than stated, by the same distance. Returns
- * false unless each section begins where the one before ends, the first one after the tables, and
- * the last one ends with the file, all at that distance. Takes time linear in the file's size. */
+/* Finds the feature table of a file into which bytes were inserted before it, or from which some
+ * were removed: everything after them is at another offset than stated, by the same distance.
+ * Returns false unless each section begins where the one before ends, the first one after the
+ * tables, and the last one ends with the file, all at that distance. Takes time linear in the
+ * file's size. */
 bool pd_moved_features_find(const struct pd_moved_search *s, uint64_t *table);
 
 #endif

@@ -271,8 +271,8 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 	for (size_t i = 0; i < s->nr_attrs; i++) {
 		const struct pd_section *ids = pd_map_find(&enc->stated.ids, i);
 
-		/* ids beyond the end of the file are known from EVENT_DESC only */
-		if (ids && ids->offset < end &&
+		/* ids beyond the end of the file, or unread, are known from EVENT_DESC only */
+		if (ids && !ids->unread && ids->offset < end &&
 		    write_ids(enc, s->attrs[i], ids->offset, ids->size < end - ids->offset ?
 			      ids->size : end - ids->offset, e))
 			return -1;

@@ -1,5 +1,5 @@
-"""Bytes that were inserted into the records, or removed: everything after them is elsewhere than
-the file states, by the same distance. The features are still read."""
+"""Bytes that were inserted before the features, or removed: everything after them is elsewhere than
+the file states, by the same distance. It is still read."""
 import json
 import struct
 import subprocess
@@ -81,6 +81,46 @@ def test_zeros_where_the_table_is_stated(more, run_pdecode, decode, tmp_path):
     (tmp_path / "whole").write_bytes(data)
     check(changed(data, more, 1, filler=bytes(more)), decode(tmp_path / "whole"), tmp_path,
           run_pdecode, decode)
+
+
+def samples(document):
+    return [{**record, "offset": 0} for record in document["records"]
+            if record["type"] == "SAMPLE"]
+
+
+def places_before_records(data):
+    """Where perf has ids, then attributes, then records."""
+    attrs, = struct.unpack_from("<Q", data, 24)
+    return {"ids": 104, "in ids": 112, "attrs": attrs}
+
+
+@pytest.mark.parametrize("name", ["01-basic", "12-tracepoints", "43-multi-event", "16-zstd"])
+@pytest.mark.parametrize("place", ["ids", "in ids", "attrs"])
+@pytest.mark.parametrize("more", [1, 8, 64, 70_000, -8])
+def test_bytes_before_the_attributes(name, place, more, run_pdecode, decode, tmp_path):
+    """All samples are read, with the event that they are of."""
+    source, path, fixed = PERF / f"{name}.data", tmp_path / "changed.data", tmp_path / "fixed.data"
+    data, whole = source.read_bytes(), decode(source)
+    at = places_before_records(data)[place]
+    if more < 0 and place == "attrs":
+        at += more
+    path.write_bytes(data[:at] + JUNK[:more] + data[at:] if more > 0 else
+                     data[:at] + data[at - more:])
+    done = run_pdecode(["--blobs", "full", path])
+    document = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert document["features"] == whole["features"]
+    assert [error["field"] for error in document["errors"]] == ["attrs.offset", "data.offset"]
+    assert samples(document) == samples(whole) != []
+    assert document["attrs"] == whole["attrs"]
+    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    assert again.stdout == path.read_bytes(), again.stderr
+    assert subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
+                          timeout=60).returncode == 1
+    repaired = decode(fixed)
+    assert not repaired["errors"]
+    assert [a["ids"] for a in repaired["attrs"]] == [a["ids"] for a in whole["attrs"]]
+    assert repaired["summary"]["by_type"]["SAMPLE"] == whole["summary"]["by_type"]["SAMPLE"]
 
 
 def test_a_file_whose_end_is_elsewhere_too_is_not_read_so(run_pdecode, tmp_path):
