@@ -86,7 +86,6 @@ struct pd_encoder {
 	bool skip_inner;
 	uint64_t seed;			/* of the hashes below */
 	bool has_records;		/* one was given */
-	bool has_sample_ids;		/* a record with sample_id was given */
 	struct pd_buf stated_names;	/* uint64_t: hashes by the event's index; 0: none */
 	uint64_t nr_stated_attrs;	/* of a pipe */
 	/* of a pipe: hash of the section that a record has, 0: none; whether `features` has it */

@@ -204,18 +204,13 @@ static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_co
 	return 0;
 }
 
-/* A record that is added by hand need not have a sample_id: perf takes its last bytes for one if
- * the event has sample_id_all. A record that states its size is complete. */
-static void complete_sample_id(struct pd_encoder *enc, const struct pd_record_desc *d,
-			       struct pd_compose_record *r)
+/* Returns whether a record without sample_id gets one of zeros. One that is added by hand need not
+ * have it: perf takes its last bytes for one if the event has sample_id_all. A record that states
+ * its size is complete. */
+static bool lacks_sample_id(const struct pd_record_desc *d, const struct pd_compose_record *r)
 {
-	if (!d || d->trailer != PD_TRAILER || r->opaque)
-		return;
-	if (r->sample_id)
-		enc->has_sample_ids = true;
-	else
-		r->is_synthesized = enc->has_sample_ids && r->size == PD_SIZE_OPEN &&
-				    r->cut == PD_SIZE_OPEN;
+	return d && d->trailer == PD_TRAILER && !r->opaque && !r->sample_id &&
+	       r->size == PD_SIZE_OPEN && r->cut == PD_SIZE_OPEN;
 }
 
 /* Appends the payload, if the record has one. */
@@ -397,7 +392,7 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 	}
 	if (read_record_head(enc, record, &r, &d, e))
 		return -1;
-	complete_sample_id(enc, d, &r);
+	r.is_synthesized = lacks_sample_id(d, &r);
 	if (inner && r.cut != PD_SIZE_OPEN) {	/* a truncated record has no end to frame by */
 		enc->left_out++;
 		return 0;

@@ -289,16 +289,18 @@ def test_made_by_hand():
 
 
 @pytest.mark.parametrize("name", ["12-tracepoints", "43-multi-event", "16-zstd", "18-pipe"])
-def test_a_record_added_without_sample_id(name, decode, tmp_path, perf):
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_record_added_without_sample_id(name, is_first, decode, tmp_path, perf):
     """perf takes the last bytes of each record for its sample_id."""
     made, path = copy.deepcopy(decode(FIXTURES / "perf" / f"{name}.data")), tmp_path / "added"
-    last = max(i for i, record in enumerate(made["records"]) if record["type"] == "SAMPLE")
+    samples = [i for i, record in enumerate(made["records"]) if record["type"] == "SAMPLE"]
+    with_ids = [i for i, record in enumerate(made["records"]) if "sample_id" in record]
+    other = next(record for record in made["records"] if record["type"] == "COMM")
     added = {"type": "COMM", "pid": 7, "tid": 7, "comm": "added"}
-    made["records"].insert(last, added)
+    made["records"].insert(min(with_ids) if is_first else max(samples), added)
     path.write_bytes(pencode(made))
     after = decode(path)
     comm, = [record for record in after["records"] if record.get("comm") == "added"]
-    other = next(record for record in after["records"] if record["type"] == "COMM")
     assert comm["sample_id"] == dict.fromkeys(other["sample_id"], 0) and not after["errors"]
     assert stats(perf, path)["COMM"] == sum(record["type"] == "COMM" for record in made["records"])
 
