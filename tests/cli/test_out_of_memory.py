@@ -40,9 +40,19 @@ def run(library, command, refused, **more):
                                    **more))
 
 
-@pytest.fixture(params=COMMANDS.values(), ids=COMMANDS)
-def command(request):
-    return request.param
+ENCODED = {
+    "encode": [PERF / "43-multi-event.data"],
+    "encode-lines": [PERF / "18-pipe.data", "-f", "jsonl"],
+    "encode-compressed": [PERF / "16-zstd.data", "--blobs", "full"],
+}
+
+
+@pytest.fixture(params=[*COMMANDS, *ENCODED])
+def command(request, run_pdecode, tmp_path):
+    if request.param in COMMANDS:
+        return COMMANDS[request.param]
+    (tmp_path / "in.json").write_bytes(run_pdecode(ENCODED[request.param]).stdout)
+    return ["pencode", "-o", "-", tmp_path / "in.json"]
 
 
 def test_nothing_is_lost_without_a_word(library, command, tmp_path):
