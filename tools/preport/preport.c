@@ -593,7 +593,7 @@ static enum cli_exit choose_word(struct settings *s)
 	const struct {
 		bool is_given;
 		unsigned int word;
-	} flags[] = { { s->csv, format_word("csv") }, { s->json, format_word("json") } };
+	} flags[] = { { s->csv, WORD_CSV }, { s->json, WORD_JSON } };
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 		if (!flags[i].is_given)

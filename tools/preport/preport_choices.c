@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "preport/preport_applies.h"
 #include "preport/preport_fields.h"
 #include "preport/preport_groups.h"
 #include "preport/preport_limits.h"
@@ -130,34 +131,28 @@ static enum cli_exit prepare_limits(struct choices *c)
 	return status == CLI_OK ? limits_check(&preport, &s->limits) : status;
 }
 
+/* Refuses options beside --base, and without it, where they would do nothing. */
 static enum cli_exit check_base(struct choices *c)
 {
-	const enum pp_format format = c->format->format;
+	const struct settings *s = c->s;
 
-	if (c->s->base && format != PP_TOP && format != PP_CSV && format != PP_JSON &&
-	    format != PP_FLAMEGRAPH && format != PP_PPROF)
-		return cli_usage(&preport, "'--base' is for -f top, csv, json, flamegraph and "
-				 "pprof");
-	if (c->s->absolute && (!c->s->base || (format != PP_TOP && format != PP_FLAMEGRAPH)))
-		return cli_usage(&preport, "'--absolute' is for '--base' with -f top and "
-				 "flamegraph");
-	return CLI_OK;
-}
-
-/* Refuses --group where nothing is above the functions: tables have columns for that, and each
- * profile of speedscope is of a thread. */
-static enum cli_exit check_groups(struct choices *c)
-{
-	const enum pp_format format = c->format->format;
-
-	if (!c->s->groups.count)
+	if (s->absolute && !s->base)
+		return cli_usage(&preport, "'--absolute' is for '--base'");
+	if (!s->base)
 		return CLI_OK;
-	if (format == PP_CSV || format == PP_JSON || format == PP_SPEEDSCOPE)
-		return cli_usage(&preport, "'--group' is not for -f csv, json and speedscope%s",
-				 format == PP_SPEEDSCOPE ? "" : ": '--sort comm,pid,sym' has "
-				 "columns");
-	if (c->s->base && format == PP_TOP)
+	if (c->table.keys[0])
+		return cli_usage(&preport, "'--sort' with columns is not for '--base'");
+	if (s->graph)
+		return cli_usage(&preport, "'--graph' is not for '--base'");
+	if (s->heatmap)
+		return cli_usage(&preport, "'--heatmap' is not for '--base'");
+	if (c->labels & PP_LABEL_TIME)
+		return cli_usage(&preport, "'--labels timestamp_ns' is not for '--base'");
+	if (s->groups.count && c->format->format == PP_TOP)
 		return cli_usage(&preport, "'--group' is not for the table of '--base'");
+	if (s->symbols.file)
+		return cli_usage(&preport, "'--symbols-file' has the names of one recording, not "
+				 "of that of '--base', too");
 	return CLI_OK;
 }
 
@@ -170,12 +165,11 @@ static enum cli_exit prepare_samples(struct choices *c)
 	if (s->off_cpu && s->wall)
 		return cli_usage(&preport, "'--wall' is the time on and off the CPU, '--off-cpu' "
 				 "only that off it: one of them, please");
-	if (s->labels && (s->groups.count || c->format->format != PP_PPROF))
-		return cli_usage(&preport, "'--labels' is for -f pprof, without '--group'");
+	if (s->labels && s->groups.count)
+		return cli_usage(&preport, "'--labels' takes the place of '--group': one of them, "
+				 "please");
 	if (s->labels)
 		status = labels_read(&preport, s->labels, &c->groups, &c->labels);
-	if (status == CLI_OK && c->labels & PP_LABEL_TIME && s->base)
-		return cli_usage(&preport, "'--labels timestamp_ns' is not for '--base'");
 	if (status == CLI_OK && s->thin &&
 	    (choices_keep(c) == PP_KEEP_SUMS || c->format->is_script || s->weight))
 		return cli_usage(&preport, "'--thin' is for formats with times, without "
@@ -183,38 +177,11 @@ static enum cli_exit prepare_samples(struct choices *c)
 	return status;
 }
 
-/* Refuses options of merged stacks where samples are written one by one, and the reverse. */
-static enum cli_exit check_script(const struct choices *c)
-{
-	const struct settings *s = c->s;
-	const struct {
-		const char *name;
-		bool is_given, is_of_script;
-	} options[] = {
-		{ "fields", s->fields, true }, { "ns", s->ns, true },
-		{ "header", s->header, true }, { "layout", s->layout != UNSET, true },
-		{ "compat", s->like, true }, { "parent", s->parent, false },
-		{ "group", s->groups.count, false }, { "cut-after", s->cut_after, false },
-		{ "fold-recursion", s->fold_recursion, false }, { "addrs", s->addrs, false },
-		{ "weight", s->weight, false }, { "idle", s->idle != UNSET, false },
-		{ "fail-above", s->limits.count, false },
-		{ "off-cpu", s->off_cpu, false }, { "wall", s->wall, false },
-	};
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (options[i].is_given && options[i].is_of_script != c->format->is_script)
-			return cli_usage(&preport, "'--%s' is%s for -f script", options[i].name,
-					 options[i].is_of_script ? "" : " not");
-	return CLI_OK;
-}
-
 /* Evaluates the options of -f script. */
 static enum cli_exit prepare_script(struct choices *c)
 {
 	const struct settings *s = c->s;
 
-	if (check_script(c) != CLI_OK)
-		return CLI_USAGE;
 	if (c->format->is_script && format_compression(s->output) == PP_COMPRESSED)
 		return cli_usage(&preport, "-f script is not compressed: it can be piped to gzip");
 	c->script = (struct pp_script){
@@ -227,101 +194,32 @@ static enum cli_exit prepare_script(struct choices *c)
 	return fields_read(&preport, s->fields, &c->script);
 }
 
-static bool has_heading(const struct choices *c)
-{
-	const enum pp_format format = c->format->format;
-
-	return !c->format->is_script &&
-	       (format == PP_TOP || format == PP_TREE || format == PP_FLAMEGRAPH ||
-		format == PP_SVG || format == PP_FIREFOX || format == PP_SPEEDSCOPE);
-}
-
-/* Addresses can't be left out of stacks: functions that are inlined there would go with them. */
-static enum cli_exit check_addresses(const struct choices *c)
-{
-	const enum pp_format format = c->format->format;
-	const struct settings *s = c->s;
-	const struct {
-		const char *name;
-		bool is_given;
-	} options[] = {
-		{ "max-stack", s->max_stack }, { "cut-after", s->cut_after },
-		{ "fold-recursion", s->fold_recursion },
-	};
-
-	if (format != PP_PPROF && format != PP_CALLGRIND && format != PP_FIREFOX &&
-	    format != PP_OTLP)
-		return CLI_OK;
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (options[i].is_given)
-			return cli_usage(&preport, "'--%s' is not for -f pprof, callgrind, firefox "
-					 "and otlp", options[i].name);
-	return CLI_OK;
-}
-
 /* Evaluates the options of stacks. */
 static enum cli_exit prepare_stacks(struct choices *c)
 {
-	const enum pp_format format = c->format->format;
-	const bool is_picture = format == PP_SVG || format == PP_FLAMEGRAPH;
-	const bool is_folded = format == PP_FOLDED && !c->format->is_script;
+	const struct settings *s = c->s;
 
-	if (check_addresses(c) != CLI_OK)
-		return CLI_USAGE;
-	if (c->s->callers && !is_picture && !is_folded && format != PP_TREE)
-		return cli_usage(&preport, "'--callers' is for -f tree, folded, svg and "
-				 "flamegraph");
-	if (c->s->title && !has_heading(c))
-		return cli_usage(&preport, "'--title' is for -f top, tree, flamegraph, svg, "
-				 "firefox and speedscope");
-	if (c->s->theme && format != PP_FLAMEGRAPH)
-		return cli_usage(&preport, "'--theme' is for -f flamegraph");
-	if (c->s->inverted && !is_picture)
-		return cli_usage(&preport, "'--inverted' is for -f svg and flamegraph");
-	if (c->s->stacks && (format != PP_CHROME || c->format->is_script))
-		return cli_usage(&preport, "'--stacks' is for -f chrome");
-	if (c->s->heatmap && (format != PP_FLAMEGRAPH || c->s->base))
-		return cli_usage(&preport, "'--heatmap' is for -f flamegraph, without '--base'");
-	if (format == PP_FLAMEGRAPH && c->s->inverted + c->s->callers + c->s->heatmap > 1)
+	if (c->format->format == PP_FLAMEGRAPH && s->inverted + s->callers + s->heatmap > 1)
 		return cli_usage(&preport, "the page shows one of '--callers', '--inverted' and "
 				 "'--heatmap' first");
-	if (c->s->min && !is_picture && !is_folded)
-		return cli_usage(&preport, "'--min' is for -f folded, svg and flamegraph; "
-				 "'--percent-limit' for top and tree");
-	if ((c->s->annotate || c->s->raw_names) && !is_folded)
-		return cli_usage(&preport, "'--%s' is for -f folded",
-				 c->s->annotate ? "annotate" : "raw-names");
-	return marks_read(&preport, c->s->annotate, &c->marks);
+	return marks_read(&preport, s->annotate, &c->marks);
 }
 
 /* Evaluates the options of tables. */
 static enum cli_exit prepare_table(struct choices *c)
 {
-	const enum pp_format format = c->format->format;
-	const bool is_table = format == PP_TOP || format == PP_CSV || format == PP_JSON;
 	enum cli_exit status = table_read(&preport, c->s->sort, &c->table);
 
 	if (status != CLI_OK)
 		return status;
-	if ((c->s->sort || c->s->children) && (!is_table || c->format->is_script))
-		return cli_usage(&preport, "'--%s' is for -f top, csv and json",
-				 c->s->sort ? "sort" : "children");
 	if (c->s->children)
 		c->table.sort = PP_SORT_TOTAL;
 	c->graph = c->s->graph != GRAPH_AUTO ? (enum pp_graph)c->s->graph :
 		   c->table.sort == PP_SORT_TOTAL ? PP_GRAPH_CALLEES : PP_GRAPH_CALLERS;
-	if (c->table.keys[0] && c->s->base)
-		return cli_usage(&preport, "'--sort' with columns is not for '--base'");
-	if (c->s->graph && (format != PP_TOP || c->s->base))
-		return cli_usage(&preport, "'--graph' is for -f top, without '--base'");
 	if (c->s->graph && table_has_events(&c->table))
 		return cli_usage(&preport, "'--graph' is for one event, not for '--sort event'");
 	if (table_has_lines(&c->table) && c->s->no_symbols)
 		return cli_usage(&preport, "'--sort srcline' needs what '--no-symbols' leaves out");
-	if (c->s->rows != ROWS_UNSET && !is_table)
-		return cli_usage(&preport, "'--rows' is for -f top, csv and json");
-	if (c->s->percent_limit && format != PP_TOP && format != PP_TREE)
-		return cli_usage(&preport, "'--percent-limit' is for -f top and tree");
 	c->groups |= table_groups(&c->table);
 	return CLI_OK;
 }
@@ -358,19 +256,13 @@ static enum cli_exit check_names(struct choices *c)
 				 places->symbols.count ? "symbol" : "in");
 	if (s->symbols.prefixes.count && !s->lines && !table_has_lines(&c->table))
 		return cli_usage(&preport, "'--prefix-map' needs '--lines' or '--sort srcline'");
-	if (s->symbols.file && s->base)
-		return cli_usage(&preport, "'--symbols-file' has the names of one recording, not "
-				 "of that of '--base', too");
 	return symbols_check_files(&s->symbols, &preport);
 }
 
 static enum cli_exit check_viewer(struct choices *c)
 {
-	const bool is_picture = c->format->format == PP_FLAMEGRAPH ||
-				c->format->format == PP_SVG;
-
-	if (c->s->open && (!is_picture || !c->s->output || strcmp(c->s->output, "-") == 0))
-		return cli_usage(&preport, "'--open' is for files of -f flamegraph and svg");
+	if (c->s->open && (!c->s->output || strcmp(c->s->output, "-") == 0))
+		return cli_usage(&preport, "'--open' is for files, not for standard output");
 	return CLI_OK;
 }
 
@@ -378,10 +270,12 @@ enum cli_exit choices_make(struct choices *c)
 {
 	static enum cli_exit (*const steps[])(struct choices *) = {
 		prepare_samples, prepare_script, prepare_table, prepare_stacks, prepare_limits,
-		check_names, check_base, check_groups, check_viewer,
+		check_names, check_base, check_viewer,
 	};
-	enum cli_exit status = max_output_read(&preport, c->s->max_output, &c->max_output);
+	enum cli_exit status = applies_check(c->s, c->format);
 
+	if (status == CLI_OK)
+		status = max_output_read(&preport, c->s->max_output, &c->max_output);
 	if (status == CLI_OK)
 		status = groups_read(&preport, &c->s->groups, c->format, &c->groups);
 	for (size_t i = 0; status == CLI_OK && i < sizeof(steps) / sizeof(*steps); i++)

@@ -9,35 +9,43 @@
 #define STACKS_END ".linux-perf.txt"
 #define PACKED_END ".gz"
 
-const char *const format_words[] = { "top", "tree", "folded", "flamegraph", "pprof", "csv", "json",
-				     "svg", "callgrind", "firefox", "speedscope", "chrome",
-				     "script", "otlp", NULL };
+const char *const format_words[] = {
+	[WORD_TOP] = "top", [WORD_TREE] = "tree", [WORD_FOLDED] = "folded",
+	[WORD_FLAMEGRAPH] = "flamegraph", [WORD_PPROF] = "pprof", [WORD_CSV] = "csv",
+	[WORD_JSON] = "json", [WORD_SVG] = "svg", [WORD_CALLGRIND] = "callgrind",
+	[WORD_FIREFOX] = "firefox", [WORD_SPEEDSCOPE] = "speedscope", [WORD_CHROME] = "chrome",
+	[WORD_SCRIPT] = "script", [WORD_OTLP] = "otlp", [WORDS] = NULL
+};
 
-/* In the order of their words. */
 static const struct format formats[] = {
-	{ PP_TOP, FOR_PEOPLE, { ".txt" }, .has_one_event = true },
-	{ PP_TREE, FOR_PEOPLE, .has_one_event = true },
-	{ PP_FOLDED, FOR_PROGRAMS, { ".folded", ".collapsed", ".collapsedstack.txt" },
-	  .has_one_event = true, .viewer = "flamegraph.pl" },
-	{ PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html", PP_KEEP_WHAT_FITS,
-	  .viewer = "xdg-open" },
-	{ PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz", PP_KEEP_SUMS,
-	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID, .viewer = "go tool pprof -http=:" },
-	{ PP_CSV, FOR_PROGRAMS, { ".csv" }, .has_one_event = true },
-	{ PP_JSON, FOR_PROGRAMS, { ".json" }, .has_one_event = true },
-	{ PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg", .has_one_event = true, .viewer = "xdg-open" },
-	{ PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf",
-	  .viewer = "kcachegrind" },
-	{ PP_FIREFOX, FOR_PROGRAMS, { ".firefox.json", "profile.json" },
-	  "perf.firefox.json.gz", PP_KEEP_SAMPLES, .site = "https://profiler.firefox.com",
-	  .most = 450000000 },
-	{ PP_SPEEDSCOPE, FOR_PROGRAMS, { ".speedscope.json" }, "perf.speedscope.json",
-	  PP_KEEP_SAMPLES, .site = "https://www.speedscope.app", .most = 400000000 },
-	{ PP_CHROME, FOR_PROGRAMS, { ".trace.json" }, "perf.trace.json.gz", PP_KEEP_SAMPLES,
-	  .site = "https://ui.perfetto.dev" },
-	{ PP_FOLDED, FOR_PROGRAMS, { ".perf.txt", STACKS_END }, .is_script = true },
-	{ PP_OTLP, FOR_PROGRAMS, { ".otlp" }, "perf.otlp", PP_KEEP_SUMS,
-	  PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
+	[WORD_TOP] = { PP_TOP, FOR_PEOPLE, { ".txt" }, .has_one_event = true },
+	[WORD_TREE] = { PP_TREE, FOR_PEOPLE, .has_one_event = true },
+	[WORD_FOLDED] = { PP_FOLDED, FOR_PROGRAMS,
+			  { ".folded", ".collapsed", ".collapsedstack.txt" },
+			  .has_one_event = true, .viewer = "flamegraph.pl" },
+	[WORD_FLAMEGRAPH] = { PP_FLAMEGRAPH, FOR_PEOPLE, { ".html" }, "perf.html",
+			      PP_KEEP_WHAT_FITS, .viewer = "xdg-open" },
+	[WORD_PPROF] = { PP_PPROF, FOR_PROGRAMS, { ".pb.gz", ".pprof" }, "perf.pb.gz",
+			 PP_KEEP_SUMS, PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID,
+			 .viewer = "go tool pprof -http=:" },
+	[WORD_CSV] = { PP_CSV, FOR_PROGRAMS, { ".csv" }, .has_one_event = true },
+	[WORD_JSON] = { PP_JSON, FOR_PROGRAMS, { ".json" }, .has_one_event = true },
+	[WORD_SVG] = { PP_SVG, FOR_PEOPLE, { ".svg" }, "perf.svg", .has_one_event = true,
+		       .viewer = "xdg-open" },
+	[WORD_CALLGRIND] = { PP_CALLGRIND, FOR_PROGRAMS, { ".callgrind" }, "callgrind.out.perf",
+			     .viewer = "kcachegrind" },
+	[WORD_FIREFOX] = { PP_FIREFOX, FOR_PROGRAMS, { ".firefox.json", "profile.json" },
+			   "perf.firefox.json.gz", PP_KEEP_SAMPLES,
+			   .site = "https://profiler.firefox.com", .most = 450000000 },
+	[WORD_SPEEDSCOPE] = { PP_SPEEDSCOPE, FOR_PROGRAMS, { ".speedscope.json" },
+			      "perf.speedscope.json", PP_KEEP_SAMPLES,
+			      .site = "https://www.speedscope.app", .most = 400000000 },
+	[WORD_CHROME] = { PP_CHROME, FOR_PROGRAMS, { ".trace.json" }, "perf.trace.json.gz",
+			  PP_KEEP_SAMPLES, .site = "https://ui.perfetto.dev" },
+	[WORD_SCRIPT] = { PP_FOLDED, FOR_PROGRAMS, { ".perf.txt", STACKS_END },
+			  .is_script = true },
+	[WORD_OTLP] = { PP_OTLP, FOR_PROGRAMS, { ".otlp" }, "perf.otlp", PP_KEEP_SUMS,
+			PP_GROUP_COMM | PP_GROUP_PID | PP_GROUP_TID },
 };
 
 enum { NR_ENDS = sizeof(formats->ends) / sizeof(formats->ends[0]) };
@@ -95,16 +103,12 @@ static const struct format *find_format(const char *output)
 	return chosen;
 }
 
-/* A flame graph is a page or a picture. */
-unsigned int format_word(const char *word)
+enum format_word format_word(const struct format *f)
 {
-	unsigned int i = 0;
-
-	while (strcmp(format_words[i], word) != 0)
-		i++;
-	return i;
+	return (enum format_word)(f - formats);
 }
 
+/* A flame graph is a page or a picture. */
 const struct format *format_choose(unsigned int word, const char *output)
 {
 	const struct format *named = find_format(output);

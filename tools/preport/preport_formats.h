@@ -22,10 +22,18 @@ struct format {
 	const char *site;	/* the same, a web page that loads the file */
 };
 
-extern const char *const format_words[];
+/* The words of -f, in their order there. */
+enum format_word {
+	WORD_TOP, WORD_TREE, WORD_FOLDED, WORD_FLAMEGRAPH, WORD_PPROF, WORD_CSV, WORD_JSON,
+	WORD_SVG, WORD_CALLGRIND, WORD_FIREFOX, WORD_SPEEDSCOPE, WORD_CHROME, WORD_SCRIPT,
+	WORD_OTLP,
+	WORDS	/* how many */
+};
 
-/* Returns the place of a word in format_words. It must be there. */
-unsigned int format_word(const char *word);
+extern const char *const format_words[];	/* NULL after the last */
+
+/* Returns the word of a format that format_choose() returned. */
+enum format_word format_word(const struct format *f);
 
 /* Returns the format of a word, or if it is UNSET the one that an output's name selects; it may be
  * NULL. A flame graph is a picture if the name is that of one. */

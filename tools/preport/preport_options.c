@@ -106,8 +106,8 @@ static const struct cli_option options[] = {
 		 "cpu_atom/cycles/ are cycles"),
 	CLI_LIST(0, "group", "LIST", settings, groups,
 		 "frames above the stacks: comm, pid, tid, cpu (precord --sample-cpu), "
-		 "cgroup (precord --all-cgroups), none (default comm); not in -f csv, json and "
-		 "speedscope"),
+		 "cgroup (precord --all-cgroups), none (default comm); not in -f csv, json, "
+		 "speedscope and chrome"),
 	CLI_STRING(0, "labels", "LIST", settings, labels,
 		   "labels of samples in -f pprof, in place of --group: comm, pid, tid, cpu, "
 		   "cgroup, execution_mode, timestamp_ns (all samples one by one), none "
@@ -177,8 +177,8 @@ static const struct cli_option options[] = {
 		   "functions that are inlined, too: reads debug information, which takes longer "
 		   "(default no)"),
 	CLI_FLAG(0, "lines", settings, lines,
-		 "source files and lines, too, for -f callgrind, pprof, firefox, flamegraph and "
-		 "-s srcline; reads more debug information"),
+		 "source files and lines, too, in -f flamegraph, pprof, callgrind, firefox, "
+		 "speedscope and otlp; reads more debug information"),
 	SYMBOL_PREFIX_OPTION(settings, symbols),
 	CLI_FLAG(0, "linkage-names", settings, symbols.linkage_names,
 		 "names as files have them, where they are mangled"),
