@@ -218,18 +218,6 @@ static int pack_opaque(const struct pd_values *v, pd_node fields, struct pd_buf 
 	return 0;
 }
 
-/* Returns the size of `trailing` if it follows sample_id, in a record that the kernel wrote too
- * large. In all others it precedes sample_id, which is `trailer` bytes. */
-static size_t size_after_trailer(const struct pd_values *v, const struct pd_compose_record *r,
-				 pd_node fields, size_t trailer)
-{
-	const struct pd_record_desc *d = pd_record_desc(r->type);
-	const pd_node trailing = v->member(fields, "trailing");
-	const size_t size = trailing ? pd_pack_blob_size(v, trailing) : 0;
-
-	return d && d->oversized && trailer && size % trailer == 0 ? size : 0;
-}
-
 static int pack_trailer(const struct pd_compose_record *r, struct pd_pack how, struct pd_buf *out,
 			struct pd_pack_error *e)
 {
@@ -255,6 +243,26 @@ static int pack_trailer(const struct pd_compose_record *r, struct pd_pack how, s
 	return 0;
 }
 
+/* Returns the size of `trailing` if it follows sample_id, in a record that the kernel wrote too
+ * large. In all others it precedes sample_id. */
+static size_t size_after_trailer(const struct pd_session *s, const struct pd_compose_record *r,
+				 pd_node fields, const struct pd_pack *how)
+{
+	const struct pd_record_desc *d = pd_record_desc(r->type);
+	const pd_node trailing = how->values->member(fields, "trailing");
+	const size_t size = trailing ? pd_pack_blob_size(how->values, trailing) : 0;
+	struct pd_buf id = { .budget = s->budget };
+	struct pd_pack_error unused;
+	bool follows;
+
+	if (!size || !d || !d->oversized || !r->sample_id || !r->attr)
+		return 0;
+	follows = !pack_trailer(r, *how, &id, &unused) && id.size == r->attr->trailer_size &&
+		  pd_session_is_followed(s, r->attr, pd_buf_bytes(&id), size);
+	pd_buf_free(&id);
+	return follows ? size : 0;
+}
+
 int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 		      const struct pd_compose_record *r, pd_node fields,
 		      struct pd_buf *out, struct pd_pack_error *e)
@@ -270,13 +278,13 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 	struct pd_pack how = { .values = v, .swap = s->swap,
 			       .misc = layout_misc(v, r, fields), .size = PD_SIZE_OPEN,
 			       .fills = r->type == PD_RECORD_SAMPLE,
-			       .after = size_after_trailer(v, r, fields, trailer),
 			       .feature = pack_nested_feature, .ctx = &nested, .also = common };
 	const struct pd_plan *plan = record_plan(s, r);
 	uint8_t header[HEADER];
 	size_t size;
 
 	*e = (struct pd_pack_error){ .code = PD_OK };
+	how.after = size_after_trailer(s, r, fields, &how);
 	if (whole != PD_SIZE_OPEN) {
 		if (whole < HEADER + trailer + how.after)
 			return fail_at(e, PD_E_SIZE, "size", "too small for these fields; omit it");

@@ -10,6 +10,7 @@
 #include "plan/extract.h"
 
 #define MAX_MISC_BITS 4
+#define LEAST_SAMPLE_ID 16	/* bytes, of other recorders: all ask for TID and TIME */
 
 int pd_session_init(struct pd_session *s, struct pd_budget *budget, enum pd_swap swap)
 {
@@ -452,16 +453,16 @@ static size_t fields_end(struct pd_session *s, const struct pd_record_desc *d,
 	return extent.code == PD_OK ? PD_RECORD_HEADER_SIZE + extent.end : PD_NO_OFFSET;
 }
 
-/* Returns whether the record has a sample_id of one of the events at that offset. */
-static bool has_sample_id(const struct pd_session *s, const struct pd_attr *a,
-			  struct pd_bytes record, size_t at)
+bool pd_session_is_followed(const struct pd_session *s, const struct pd_attr *a,
+			    struct pd_bytes sample_id, size_t rest)
 {
-	const struct pd_bytes trailer = { record.data + at, a->trailer_size };
+	const bool is_multiple = rest % a->trailer_size == 0;
 	uint64_t id;
 
 	if (a->trailer_id_at == PD_NO_OFFSET || !s->ids.used)
-		return !pd_all_zero(trailer);
-	return read_id_at(trailer, a->trailer_size - a->trailer_id_at, s->swap, &id) &&
+		return is_multiple && !pd_all_zero(sample_id);
+	return (is_multiple || (rest % 8 == 0 && rest >= LEAST_SAMPLE_ID)) &&
+	       read_id_at(sample_id, a->trailer_size - a->trailer_id_at, s->swap, &id) &&
 	       pd_session_by_id(s, id);
 }
 
@@ -477,8 +478,9 @@ size_t pd_session_trailer_at(struct pd_session *s, const struct pd_attr *a, uint
 	if (!d || !d->oversized || !a->trailer_size)
 		return last;
 	at = fields_end(s, d, record);
-	return at < last && (last - at) % a->trailer_size == 0 && has_sample_id(s, a, record, at) ?
-		       at : last;
+	return at < last &&
+	       pd_session_is_followed(s, a, (struct pd_bytes){ record.data + at, a->trailer_size },
+				      last - at) ? at : last;
 }
 
 bool pd_session_id_of(struct pd_session *s, const struct pd_attr *a, uint32_t type,

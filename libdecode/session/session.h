@@ -188,6 +188,12 @@ static inline struct pd_attr *pd_session_last_event(const struct pd_session *s,
 size_t pd_session_trailer_at(struct pd_session *s, const struct pd_attr *a, uint32_t type,
 			     struct pd_bytes record);
 
+/* Returns whether `rest` bytes that are of no field follow the sample_id of a record that kernels
+ * write too large, and do not precede it: the id is known, and `rest` may be the sample_ids of
+ * other recorders' events. Without ids, all must have the same size. */
+bool pd_session_is_followed(const struct pd_session *s, const struct pd_attr *a,
+			    struct pd_bytes sample_id, size_t rest);
+
 /* Reads what is where the event places its id in a record. Returns false if the record is too short
  * or the event has no ids in records. */
 bool pd_session_id_of(struct pd_session *s, const struct pd_attr *a, uint32_t type,

@@ -32,13 +32,14 @@ static void split_trailer(struct pd_record *r, const struct pd_attr *a, size_t a
 	r->trailer_bytes = (struct pd_bytes){ r->body.data + r->body.size, a->trailer_size };
 }
 
-/* Returns whether bytes between the fields and sample_id have the size of bytes after it. Such a
- * record is shown without a sample_id, so that the JSON has one meaning. */
-static bool is_ambiguous(const struct pd_record *r)
+/* Returns whether bytes between the fields and sample_id could be those after it. Such a record is
+ * shown without a sample_id, so that the JSON has one meaning. */
+static bool is_ambiguous(const struct pd_record *r, const struct pd_attr *a)
 {
 	const size_t between = r->body.size - r->extent.end;
 
-	return r->frame.desc->oversized && between && between % r->trailer_bytes.size == 0;
+	return r->frame.desc->oversized && between &&
+	       pd_session_is_followed(r->session, a, r->trailer_bytes, between);
 }
 
 /* Records that perf synthesized for what existed before the recording may lack the trailer that the
@@ -55,7 +56,7 @@ static void measure_with_trailer(struct pd_record *r, const struct pd_attr *a)
 	split_trailer(r, a,
 		      pd_session_trailer_at(r->session, a, r->frame.type, r->frame.bytes));
 	measure_body(r, PD_TEXT_TO_END);
-	if (r->extent.code == PD_OK && !is_ambiguous(r))
+	if (r->extent.code == PD_OK && !is_ambiguous(r, a))
 		return;
 	r->body = whole;
 	r->trailer = NULL;

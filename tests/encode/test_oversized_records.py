@@ -90,6 +90,19 @@ def test_sample_id_follows_the_fields(order, more):
     check_round_trip(data)
 
 
+@pytest.mark.parametrize("size", [16, 24, 56, 64])
+def test_another_recorders_sample_id_has_another_size(size):
+    """The id tells where sample_id is."""
+    attr = attr_of("IP|TID|TIME|CPU|IDENTIFIER")
+    assert size_of(attr) == 32
+    data = recording(two_events(attr), [oversized(ksymbol(attr, 100), STALE[:size]),
+                                        oversized(bpf_event(attr, 101), STALE[:size])], "<")
+    shown = decoded(data)["records"][1:]
+    assert [(one["sample_id"]["time"], one["trailing"]) for one in shown] == [
+        (100, STALE[:size].hex()), (101, STALE[:size].hex())]
+    check_round_trip(data)
+
+
 @pytest.mark.parametrize("sample_type, ids", [
     ("IP|TID|TIME", [1]), ("IP|TIME|CPU", [1]), ("IP|TID|TIME|ID|CPU|IDENTIFIER", [1, 2]),
     ("IP|TID|TIME|IDENTIFIER", [2]), ("IP|IDENTIFIER", [2]), ("IP|TIME|ID", []),
