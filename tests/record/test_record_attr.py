@@ -53,6 +53,8 @@ FLAGS = [
     (["-g", "--kernel-callchains"], {"exclude_callchain_user"}, {"exclude_callchain_kernel"}),
     (["-g", "--user-callchains"], {"exclude_callchain_kernel"}, {"exclude_callchain_user"}),
     (["--call-graph", "dwarf"], {"exclude_callchain_user", "mmap_data"}, set()),
+    (["--call-graph", "dwarf", "--user-callchains"],
+     {"exclude_callchain_user", "exclude_callchain_kernel"}, set()),
     (["-e", "cycles/call-graph=dwarf/"], {"exclude_callchain_user", "mmap_data"}, set()),
     (["-g"], set(), {"mmap_data"}),
     (["--overwrite"], {"write_backward"}, set()),

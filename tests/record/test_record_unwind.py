@@ -73,3 +73,14 @@ def test_frames_as_perf_and_libdwfl(recording, perf, run_pdecode):
     assert set(ends) <= {"BOTTOM", "STACK_CUT", "OTHER_STACK", "NO_CFI"
                          } and ends["BOTTOM"] > ends["STACK_CUT"] > 0
     assert ends["NO_CFI"] < 5
+
+
+@needs("kernel")
+def test_copied_stacks_without_the_kernels_chain(record, workload, perf):
+    """All frames are those of the program, also in the kernel."""
+    path = record("-e", "cpu-clock", "-F", "2000", "--call-graph", "dwarf", "--user-callchains",
+                  command=[workload, "getppid", "300000"]).path
+    ours, theirs = our_stacks(path), dict(perf_stacks(perf, path))
+    reasons = count(explain_perf(theirs[key], frames, end) for key, end, frames in ours)
+    assert reasons["same"] > 20 and reasons["same"] > 0.9 * len(ours), reasons
+    assert not any(frame.addr >> 63 for _, _, frames in ours for frame in frames)
