@@ -17,6 +17,7 @@ struct event_desc {
 	uint64_t nr, attr_size, type, config;
 	const uint8_t *attr;		/* the event's copy of its attribute: attr_size bytes */
 	struct pd_bytes name;
+	bool restored;			/* an attribute */
 };
 
 static bool is_named(const struct pd_field *f, const char *name)
@@ -142,6 +143,7 @@ static struct pd_attr *check_attr(struct event_desc *d)
 		keep_copy(d->s, copy, &a->copy);
 	if (found == ZEROED && d->s->is_pipe && !a->whole_copy.size)
 		keep_copy(d->s, copy, &a->whole_copy);
+	d->restored |= found == ZEROED;
 	if (found != ZEROED || pd_session_restore_attr(d->s, a, copy) == 0)
 		report_difference(d, "attr", found);
 	return a;
@@ -265,4 +267,6 @@ void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, stru
 
 	pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, &extent);
 	pd_visit_batches(plan, section, 0, s->swap, &extent, &v, visit_batch, &d);
+	if (d.restored)
+		pd_session_compare_events(s);
 }

@@ -215,8 +215,7 @@ struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes)
 	return a;
 }
 
-/* Compares all events again after one of them has changed. */
-static void compare_events(struct pd_session *s)
+void pd_session_compare_events(struct pd_session *s)
 {
 	s->same_id_at = s->same_layout = true;
 	s->nr_places = s->nr_sampling = 0;
@@ -241,10 +240,7 @@ int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_b
 	a->is_restored = true;
 	read_attr(s, a);
 	drop_plans(a);
-	if (pd_session_plans_of(s, a))
-		return -1;
-	compare_events(s);
-	return 0;
+	return pd_session_plans_of(s, a);
 }
 
 bool pd_session_has_copies(const struct pd_session *s)
@@ -269,6 +265,7 @@ int pd_session_exchange_copies(struct pd_session *s)
 		a->copy = own;
 		a->is_restored = !was_restored;
 	}
+	pd_session_compare_events(s);
 	return 0;
 }
 

@@ -107,8 +107,10 @@ void pd_session_free(struct pd_session *s);
 /* Adds an event; copies `bytes`, which begin with its attribute and may be longer. Returns NULL
  * without memory. */
 struct pd_attr *pd_session_add_attr(struct pd_session *s, struct pd_bytes bytes);
-/* Replaces a damaged attribute; copies `bytes`. Returns 0, or -1 without memory. */
+/* Replaces a damaged attribute; copies `bytes`. pd_session_compare_events() must follow, once for
+ * any number of attributes: it takes time for all. Returns 0, or -1 without memory. */
 int pd_session_restore_attr(struct pd_session *s, struct pd_attr *a, struct pd_bytes bytes);
+void pd_session_compare_events(struct pd_session *s);
 /* Returns whether the samples are to tell which of two attributes of an event is right. */
 bool pd_session_has_copies(const struct pd_session *s);
 /* Exchanges attributes and their copies. Returns 0, or -1 without memory. */

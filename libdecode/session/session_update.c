@@ -290,6 +290,8 @@ static int define_added(struct pd_session *s, struct pd_attr *a, struct pd_bytes
 			     memcmp(a->bytes.data, own.data, own.size) == 0;
 	const int failed = is_same ? 0 : pd_session_restore_attr(s, a, own);
 
+	if (!is_same)
+		pd_session_compare_events(s);
 	a->has_no_record = a->is_restored = false;
 	return failed;
 }

@@ -221,6 +221,17 @@ def named_samples(n):
     return names + "".join(line % f"unknown{i}" for i in range(n)).encode()
 
 
+def other_descriptions(n):
+    """Each attribute differs from its copy, and half of them are zeroed."""
+    copies = [(attr("IP|TID|TIME|CPU", config=i), "x", [i + 1]) for i in range(n)]
+    data = bytearray(File(attrs=events(n), records=raw(samples(3)), features={
+        12: f.event_desc(copies, len(encode(ATTR, Wire("<"))))}).build("<"))
+    stride, at, size = struct.unpack_from("<3Q", data, 16)
+    for entry in range(at, at + size, 2 * stride):
+        data[entry:entry + stride - 16] = bytes(stride - 16)
+    return bytes(data)
+
+
 # name: (function that makes a file of "size" n, first n, programs)
 KINDS = {
     # --- records ---
@@ -282,6 +293,7 @@ KINDS = {
     "descriptions of events": (lambda n: File(attrs=events(n), records=raw(samples(3)), features={
         12: f.event_desc([(a, f"name{i}", ids) for i, (a, ids) in enumerate(events(n))],
                          128)}).build("<"), 1000, (DECODE,)),
+    "descriptions of other events": (other_descriptions, 2000, (STATS,)),
     "formats of tracepoints": (lambda n: File(attrs=tracepoints(n), records=raw(samples(3)),
                                               features={
         1: lambda wire: tracing.tracing_data({"sys": formats(n)})}).build("<"), 500, (DECODE,)),
