@@ -539,6 +539,7 @@ const char *pd_why_name(unsigned int why)
 		[PD_WHY_NO_SYMBOL] = "NO_SYMBOL", [PD_WHY_JIT_NO_MAP] = "JIT_NO_MAP",
 		[PD_WHY_NO_KERNEL] = "NO_KERNEL",
 		[PD_WHY_FOREIGN_NAMESPACE] = "FOREIGN_NAMESPACE", [PD_WHY_BAD_FILE] = "BAD_FILE",
+		[PD_WHY_JIT_REUSED] = "JIT_REUSED",
 	};
 
 	return why < sizeof(names) / sizeof(*names) ? names[why] : "UNKNOWN";

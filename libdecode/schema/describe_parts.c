@@ -349,7 +349,7 @@ static void describe_words(const char *(*name_of)(unsigned int), struct pd_buf *
 #define TEXT_HEX "'description':'the exact bytes, where they are not UTF-8'," SOME_HEX
 #define ADDRESS "'type':'string','pattern':'" PD_PATTERN_ADDRESS "'"
 
-#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+)?r?g?m?s?d?$"
+#define FRAME_ID "^([0-9]+|[A-Z_]+):[0-9a-f]+(@[0-9]+(t[0-9]+)?)?r?g?m?s?d?$"
 
 #define SOURCE_LINE \
 	"'file':{'description':'source file','type':'string'},'file_hex':{" TEXT_HEX "}," \

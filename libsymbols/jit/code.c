@@ -1,6 +1,8 @@
 /* code.c - code that was generated at run time: see code.h. */
 #include "jit/code.h"
 
+#include <string.h>
+
 int ps_jit_add(struct ps_jit_code *c, const struct ps_jit_range *r)
 {
 	struct ps_jit_range *ranges;
@@ -48,6 +50,7 @@ int ps_jit_seal(struct ps_jit_code *c)
  * one before a number enters one path of it, and next to that whole parts. */
 
 #define PART_MIN 64
+#define EARLIER_MOST 256	/* pieces of code at an address that are looked at */
 
 static size_t number_before(const struct ps_jit_code *c, uint64_t time)
 {
@@ -124,38 +127,56 @@ static uint32_t find_before(struct ps_jit_code *c, size_t before, uint64_t addre
 	return PS_FLAT_NONE;
 }
 
-const struct ps_jit_range *ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
-					     uint64_t time)
+static bool has_same_name(const struct ps_jit_range *a, const struct ps_jit_range *b)
 {
-	const uint32_t i = find_before(c, number_before(c, time), address);
-
-	return i == PS_FLAT_NONE ? NULL : &c->ranges[i];
+	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
 }
 
-bool ps_jit_is_only_range(struct ps_jit_code *c, const struct ps_jit_range *r, uint64_t address)
+/* Without times nothing was written after the earliest one, so all of it counts. */
+static bool is_first_of(struct ps_jit_time when, const struct ps_jit_range *r)
 {
-	const size_t i = (size_t)(r - c->ranges);
-
-	return find_before(c, c->nr, address) == i && find_before(c, i, address) == PS_FLAT_NONE;
+	return when.earliest && r->from <= when.earliest;
 }
 
-bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out)
+enum ps_jit_found ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
+				    struct ps_jit_time when, const struct ps_jit_range **out)
 {
-	const struct ps_jit_range *r = ps_jit_find_range(c, address, time);
+	uint32_t i = find_before(c, number_before(c, when.latest), address);
+	const struct ps_jit_range *last = i == PS_FLAT_NONE ? NULL : &c->ranges[i];
 
-	if (!r)
-		return false;
-	*out = (struct ps_symbol){ .start = r->start, .end = r->end, .from = r->from,
-				   .name = r->name, .name_size = r->name_size,
-				   .binding = PS_GLOBAL, .source = (uint8_t)c->source };
-	return true;
+	if (!last)
+		return PS_JIT_NOTHING;
+	*out = last;
+	for (size_t n = 0; !is_first_of(when, &c->ranges[i]); n++) {
+		i = find_before(c, i, address);
+		if (i == PS_FLAT_NONE)
+			return n ? PS_JIT_ONE_NAME : PS_JIT_ONE;
+		if (n == EARLIER_MOST || !has_same_name(&c->ranges[i], last))
+			return PS_JIT_SEVERAL;
+	}
+	return &c->ranges[i] == last ? PS_JIT_ONE : PS_JIT_ONE_NAME;
+}
+
+enum ps_jit_found ps_jit_find(struct ps_jit_code *c, uint64_t address, struct ps_jit_time when,
+			      struct ps_symbol *out)
+{
+	const struct ps_jit_range *r;
+	const enum ps_jit_found found = ps_jit_find_range(c, address, when, &r);
+
+	if (found != PS_JIT_NOTHING)
+		*out = (struct ps_symbol){ .start = r->start, .end = r->end, .from = r->from,
+					   .name = r->name, .name_size = r->name_size,
+					   .binding = PS_GLOBAL, .source = (uint8_t)c->source };
+	return found;
 }
 
 /* The last one at or before the address; of several at one offset the last. */
-const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time)
+const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address,
+					   struct ps_jit_time when)
 {
-	const struct ps_jit_range *r = ps_jit_find_range(c, address, time);
-	const struct ps_jit_line *line = r && r->nr_lines ? &c->lines[r->first_line] : NULL;
+	const struct ps_jit_range *r = NULL;
+	const bool is_one = ps_jit_find_range(c, address, when, &r) == PS_JIT_ONE;
+	const struct ps_jit_line *line = is_one && r->nr_lines ? &c->lines[r->first_line] : NULL;
 	size_t n = line ? r->nr_lines : 0;
 
 	if (!n || address - r->start < line->offset)

@@ -1,5 +1,5 @@
-/* code.h - code that was generated at run time, by address and time: what was written last at an
- * address counts. */
+/* code.h - code that was generated at run time, by address and time. At one time, what was written
+ * last at an address counts; between two, several functions may have been there. */
 #ifndef PS_JIT_CODE_H
 #define PS_JIT_CODE_H
 
@@ -43,21 +43,33 @@ struct ps_jit_code {
 	uint32_t machine;		/* EM_*; 0: not known */
 };
 
-#define PS_JIT_LATEST UINT64_MAX
+/* The code ran at one of these times, or between them. */
+struct ps_jit_time {
+	uint64_t earliest, latest;
+};
+#define PS_JIT_ANY_TIME ((struct ps_jit_time){ 0, UINT64_MAX })
+
+enum ps_jit_found {
+	PS_JIT_NOTHING,
+	PS_JIT_ONE,
+	PS_JIT_ONE_NAME,	/* several, one after the other, of the same name */
+	PS_JIT_SEVERAL,		/* of several names, or very many: nothing tells which one ran */
+};
 
 /* Adds a range, over those before it. Returns 0, or -1 without memory. */
 int ps_jit_add(struct ps_jit_code *c, const struct ps_jit_range *r);
 /* Makes it searchable. Returns 0, or -1 without memory. */
 int ps_jit_seal(struct ps_jit_code *c);
-/* Finds the code at an address as it was at `time`, or returns NULL. May allocate. */
-const struct ps_jit_range *ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
-					     uint64_t time);
-/* Returns whether only that range, of all times, contains the address. May allocate. */
-bool ps_jit_is_only_range(struct ps_jit_code *c, const struct ps_jit_range *r, uint64_t address);
-/* Finds the code as a symbol. */
-bool ps_jit_find(struct ps_jit_code *c, uint64_t address, uint64_t time, struct ps_symbol *out);
-/* Finds the line of that code, or returns NULL. */
-const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address, uint64_t time);
+/* Finds the code at an address. Sets *out to the last one that was written there until
+ * when.latest, unless there is nothing. May allocate. */
+enum ps_jit_found ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
+				    struct ps_jit_time when, const struct ps_jit_range **out);
+/* The same as a symbol. */
+enum ps_jit_found ps_jit_find(struct ps_jit_code *c, uint64_t address, struct ps_jit_time when,
+			      struct ps_symbol *out);
+/* Finds the line there if nothing but one piece of code was, or returns NULL. */
+const struct ps_jit_line *ps_jit_find_line(struct ps_jit_code *c, uint64_t address,
+					   struct ps_jit_time when);
 void ps_jit_free(struct ps_jit_code *c);
 
 /* Read the text of perf-PID.map, or a jitdump. The input is borrowed until ps_jit_free(). Return

@@ -35,13 +35,61 @@ bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_
 	       (l->time >= life->start);
 }
 
-uint64_t ps_session_time_in_dump(const struct ps_session *s, const struct ps_process_code *c,
-				 const struct pd_location *l)
+struct ps_jit_time ps_session_time_in_dump(const struct ps_session *s,
+					   const struct ps_process_code *c,
+					   const struct pd_location *l)
 {
 	const bool is_timed = c->dump.code.has_clock && s->options.clock == PS_CLOCK_MONOTONIC &&
 			      l->time != PD_NO_TIME;
 
-	return is_timed ? l->time : PS_JIT_LATEST;
+	return is_timed ? (struct ps_jit_time){ l->time, l->time } : PS_JIT_ANY_TIME;
+}
+
+uint64_t ps_session_since_in_dump(const struct ps_session *s, struct ps_process_code *c,
+				  const struct pd_location *l)
+{
+	const struct ps_jit_time when = ps_session_time_in_dump(s, c, l);
+	const struct ps_jit_time early = { when.earliest, when.earliest };
+	const uint64_t margin = (when.latest - when.earliest) / 2;
+	const uint64_t address = ps_lookup_of(l, l->addr);
+	const struct ps_jit_range *r;
+	uint64_t since;
+
+	if (!when.earliest ||
+	    ps_jit_find_range(&c->dump.code, address, when, &r) == PS_JIT_NOTHING)
+		return 0;
+	since = r->from > margin ? r->from - margin : 0;
+	if (ps_jit_find_range(&c->dump.code, address, early, &r) != PS_JIT_NOTHING &&
+	    since < r->from + margin)
+		since = r->from + margin;
+	since += l->time - (when.latest - margin);
+	return since && since <= l->time ? since : 1;
+}
+
+static bool is_reused(struct ps_process_code *c, const struct pd_location *l)
+{
+	const struct ps_jit_range *r;
+
+	return ps_session_is_file_of(c, &c->dump, l) &&
+	       ps_jit_find_range(&c->dump.code, ps_lookup_of(l, l->addr), PS_JIT_ANY_TIME, &r) >
+		       PS_JIT_ONE;
+}
+
+uint64_t ps_session_since(struct ps_session *s, int32_t pid, const struct pd_location *l)
+{
+	const struct pd_image *image = pd_history_image(s->options.history, l->image);
+	struct ps_process_code *code;
+	uint64_t since = 0;
+
+	if (!image || image->is_guest || !pd_image_kind_is_own_code(image->kind))
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	if (!ps_session_given_since(s, pid, l, &since)) {
+		code = ps_session_code(s, pid);
+		since = code && is_reused(code, l) ? ps_session_since_in_dump(s, code, l) : 0;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return since;
 }
 
 static int open_at(struct ps_session *s, const struct ps_process_code *c, const char *path,

@@ -34,7 +34,7 @@ static struct ps_collected *collected_of(struct ps_session *s, int32_t pid,
 static bool is_of_file(const struct ps_known *found)
 {
 	return found->why == PD_WHY_FOUND || found->why == PD_WHY_NO_SYMBOL ||
-	       found->why == PD_WHY_NO_SYMBOLS;
+	       found->why == PD_WHY_NO_SYMBOLS || found->why == PD_WHY_JIT_REUSED;
 }
 
 static void keep_hit(struct ps_session *s, struct ps_collected *c, uint64_t address,

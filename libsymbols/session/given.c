@@ -188,6 +188,24 @@ static bool find_hit(const struct ps_bundle_image *image, const struct pd_locati
 	       image->addresses[out->at] & PS_OF_DATA;
 }
 
+bool ps_session_given_since(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			    uint64_t *since)
+{
+	const struct ps_bundle_image *image;
+	struct ps_bundle_hit hit;
+	uint64_t address;
+
+	if (!s->given || is_lost_code(l))
+		return false;
+	image = given_at(s, pid, l, &address);
+	if (!image || !image->times || !find_hit(image, l, address, &hit))
+		return false;
+	if ((hit.at && image->addresses[hit.at - 1] == address) ||
+	    (hit.at + 1 < image->nr && image->addresses[hit.at + 1] == address))
+		*since = image->times[hit.at] ? image->times[hit.at] : 1;
+	return true;
+}
+
 static bool find_in_bundle(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			   struct ps_known *out)
 {
@@ -211,7 +229,7 @@ static bool find_in_bundle(struct ps_session *s, int32_t pid, const struct pd_lo
 		symbol = (struct ps_symbol){ .start = f->base, .name = (const char *)f->name.data,
 					     .name_size = (uint32_t)f->name.size };
 		ps_session_symbol(s, &symbol, out);
-	} else if (f->why == PD_WHY_FOUND || f->why > PD_WHY_BAD_FILE) {
+	} else if (f->why == PD_WHY_FOUND || f->why > PD_WHY_JIT_REUSED) {
 		out->why = PD_WHY_NO_SYMBOL;
 	}
 	if (out->nr_functions && s->options.depth >= PS_INLINES)

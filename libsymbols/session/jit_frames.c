@@ -96,13 +96,13 @@ static void keep_rows(struct ps_session *s, struct ps_jit_frames *f,
 }
 
 static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_process_code *code,
-					    uint64_t address, uint64_t time)
+					    uint64_t address, struct ps_jit_time when)
 {
 	struct ps_jit_code *dump = &code->dump.code;
-	const struct ps_jit_range *r = ps_jit_find_range(dump, address, time);
+	const struct ps_jit_range *r;
 	struct ps_jit_frames *f = NULL;
 
-	if (r && r->eh_frame.size)
+	if (ps_jit_find_range(dump, address, when, &r) == PS_JIT_ONE && r->eh_frame.size)
 		f = frames_of(s, (uintptr_t)r, machine_of(dump), r, r->eh_frame);
 	if (f)
 		keep_rows(s, f, code, r);
@@ -112,12 +112,14 @@ static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_proc
 const struct ps_asked_row *ps_session_jit_asked(struct ps_session *s, struct ps_process_code *code)
 {
 	struct ps_asked_row *first = NULL, *copy;
+	const struct ps_jit_range *only;
 
 	for (const struct ps_jit_frames *f = s->kept_jit_frames; f; f = f->next) {
 		const struct ps_asked_row *asked = f->code == code ? ps_cfi_asked(f->cfi) : NULL;
 
 		for (; asked; asked = asked->next) {
-			if (!ps_jit_is_only_range(&code->dump.code, f->range, asked->vaddr))
+			if (ps_jit_find_range(&code->dump.code, asked->vaddr, PS_JIT_ANY_TIME,
+					      &only) != PS_JIT_ONE)
 				continue;
 			copy = pd_arena_alloc(&s->arena, sizeof(*copy));
 			if (!copy)
@@ -190,10 +192,12 @@ static struct ps_jit_frames *frames_of_python(struct ps_session *s, uint64_t sta
 static struct ps_jit_frames *frames_of_map(struct ps_session *s, struct ps_jit_code *map,
 					   uint64_t address)
 {
-	const struct ps_jit_range *r = ps_jit_find_range(map, address, PS_JIT_LATEST);
+	const struct ps_jit_range *r;
 
-	return r ? frames_of_python(s, r->start, (struct pd_bytes){ (const uint8_t *)r->name,
-								    r->name_size }) : NULL;
+	if (ps_jit_find_range(map, address, PS_JIT_ANY_TIME, &r) == PS_JIT_NOTHING)
+		return NULL;
+	return frames_of_python(s, r->start, (struct pd_bytes){ (const uint8_t *)r->name,
+								r->name_size });
 }
 
 /* The recording has the name. */

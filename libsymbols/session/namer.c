@@ -22,10 +22,15 @@ static bool describe_image(void *session, uint32_t index, struct pd_image_file *
 	return ps_session_image(session, index, out);
 }
 
+static uint64_t find_since(void *session, int32_t pid, const struct pd_location *l)
+{
+	return ps_session_since(session, pid, l);
+}
+
 struct pd_namer ps_session_namer(struct ps_session *s)
 {
 	return (struct pd_namer){
 		.size = sizeof(struct pd_namer), .frame = name_frame, .frames = locate_frames,
-		.image = describe_image, .ctx = s,
+		.image = describe_image, .ctx = s, .since = find_since,
 	};
 }

@@ -233,27 +233,31 @@ static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
 
 /* Finds JIT code as it was when the location was recorded, if that is known. Sets *from to the
  * source. */
-static bool find_code(const struct ps_session *s, struct ps_process_code *code,
-		      const struct pd_location *l, struct ps_symbol *out, unsigned int *from)
+static enum ps_jit_found find_code(const struct ps_session *s, struct ps_process_code *code,
+				   const struct pd_location *l, struct ps_symbol *out,
+				   unsigned int *from)
 {
 	const uint64_t address = ps_lookup_of(l, l->addr);
-	const uint64_t time = ps_session_time_in_dump(s, code, l);
+	const struct ps_jit_time when = ps_session_time_in_dump(s, code, l);
+	enum ps_jit_found found = PS_JIT_NOTHING;
 
-	*from = time != PS_JIT_LATEST ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
-	if (ps_session_is_file_of(code, &code->dump, l) &&
-	    ps_jit_find(&code->dump.code, address, time, out))
-		return true;
+	*from = when.earliest ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
+	if (ps_session_is_file_of(code, &code->dump, l))
+		found = ps_jit_find(&code->dump.code, address, when, out);
+	if (found != PS_JIT_NOTHING)
+		return found;
 	*from = PS_FROM_PERF_MAP;
-	return ps_session_is_file_of(code, &code->map, l) &&
-	       ps_jit_find(&code->map.code, address, PS_JIT_LATEST, out);
+	return ps_session_is_file_of(code, &code->map, l) ?
+		       ps_jit_find(&code->map.code, address, PS_JIT_ANY_TIME, out) : PS_JIT_NOTHING;
 }
 
 /* Sets the file and line of a function that was found in a jitdump. */
 static void add_line(struct ps_session *s, struct ps_process_code *code,
-		     const struct pd_location *l, uint64_t time, struct ps_known *out)
+		     const struct pd_location *l, struct ps_known *out)
 {
-	const uint64_t address = ps_lookup_of(l, l->addr);
-	const struct ps_jit_line *line = ps_jit_find_line(&code->dump.code, address, time);
+	const struct ps_jit_line *line = ps_jit_find_line(&code->dump.code,
+							  ps_lookup_of(l, l->addr),
+							  ps_session_time_in_dump(s, code, l));
 
 	if (line)
 		ps_session_place(s, line, line->file, line->line, out);
@@ -267,11 +271,11 @@ static void add_line_to_given(struct ps_session *s, int32_t pid, const struct pd
 	struct ps_symbol symbol;
 	unsigned int from;
 
-	if (code && out->nr_functions && find_code(s, code, l, &symbol, &from) &&
-	    from != PS_FROM_PERF_MAP &&
+	if (code && out->nr_functions &&
+	    find_code(s, code, l, &symbol, &from) != PS_JIT_NOTHING && from != PS_FROM_PERF_MAP &&
 	    strlen(out->functions->linkage_name) == symbol.name_size &&
 	    !memcmp(out->functions->linkage_name, symbol.name, symbol.name_size))
-		add_line(s, code, l, from == PS_FROM_JITDUMP ? l->time : PS_JIT_LATEST, out);
+		add_line(s, code, l, out);
 }
 
 static bool has_code(const struct ps_process_code *code, const struct pd_location *l)
@@ -290,19 +294,24 @@ static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_loca
 			 struct ps_known *out)
 {
 	struct ps_process_code *code = ps_session_code(s, pid);
+	enum ps_jit_found found;
 	struct ps_symbol symbol;
 	unsigned int from;
 
 	s->images[l->image].tried = true;
 	out->why = code && has_code(code, l) ? PD_WHY_NO_SYMBOL :
 		   is_lost(l) ? PD_WHY_NO_MAP : PD_WHY_JIT_NO_MAP;
-	if (!code || !find_code(s, code, l, &symbol, &from))
+	found = code ? find_code(s, code, l, &symbol, &from) : PS_JIT_NOTHING;
+	if (found == PS_JIT_NOTHING)
 		return;
 	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
+	out->from = from == PS_FROM_JITDUMP ? ps_session_since_in_dump(s, code, l) : 0;
+	out->why = PD_WHY_JIT_REUSED;
+	if (found == PS_JIT_SEVERAL)
+		return;
 	ps_session_symbol(s, &symbol, out);
-	out->from = from == PS_FROM_JITDUMP ? symbol.from : 0;
 	if (s->options.depth >= PS_LINES && from != PS_FROM_PERF_MAP)
-		add_line(s, code, l, from == PS_FROM_JITDUMP ? l->time : PS_JIT_LATEST, out);
+		add_line(s, code, l, out);
 }
 
 static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_location *l,
@@ -345,7 +354,7 @@ static bool find_given_first(struct ps_session *s, int32_t pid, const struct pd_
 {
 	const unsigned int kind = pd_history_image(s->options.history, l->image)->kind;
 
-	if (kind == PD_IMAGE_ANONYMOUS || kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK)
+	if (pd_image_kind_is_own_code(kind))
 		return ps_session_given(s, pid, l, out);
 	if (s->options.depth == PS_NAMES || ps_session_is_inlined_given(s, l->image))
 		return ps_session_given(s, pid, l, out) && out->nr_functions;

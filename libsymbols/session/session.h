@@ -24,7 +24,7 @@
 enum {
 	PS_FROM_DEBUG_FILE = PS_FROM_FDE + 1,
 	PS_FROM_RECORD,		/* KSYMBOL: the recording has the name */
-	PS_FROM_JITDUMP_UNTIMED,	/* its times are of another clock: the latest code counts */
+	PS_FROM_JITDUMP_UNTIMED,	/* its times are of another clock */
 	PS_FROM_BUNDLE,		/* feature PD_SYMBOLS */
 	PS_FROM_SPLIT,		/* .dwo or .dwp */
 	PS_FROM_SIMPLEPERF,	/* features of simpleperf */
@@ -118,7 +118,8 @@ struct ps_known {
 	uint64_t base;		/* the same, as an offset in the file or, outside of files, as an
 				 * address of the process */
 	uint64_t elf_address;	/* that was looked up in an ELF file; 0: in none */
-	uint64_t from;		/* when JIT code was written, ns; 0: not known */
+	uint64_t from;		/* of the times of JIT code at which this is known: the first, by
+				 * the clock of the recording; 0: all */
 	uint8_t why;
 	uint8_t source;		/* PS_FROM_BUNDLE, PS_FROM_SIMPLEPERF; 0: others */
 	bool has_extent, is_in_file, is_unverified;
@@ -270,9 +271,16 @@ void ps_session_unload_code(struct ps_session *s);
 bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_file *f,
 			   const struct pd_location *l);
 
-/* Returns the time by which code is looked for in the process's jitdump, or PS_JIT_LATEST. */
-uint64_t ps_session_time_in_dump(const struct ps_session *s, const struct ps_process_code *c,
-				 const struct pd_location *l);
+/* Returns when the code at the location ran, by the clock of the process's jitdump. */
+struct ps_jit_time ps_session_time_in_dump(const struct ps_session *s,
+					   const struct ps_process_code *c,
+					   const struct pd_location *l);
+/* Returns since when a search in the dump has found what it finds there, by the clock of the
+ * recording; 0: at all times. */
+uint64_t ps_session_since_in_dump(const struct ps_session *s, struct ps_process_code *c,
+				  const struct pd_location *l);
+/* The same of names, whatever their source: pd_namer.since(). */
+uint64_t ps_session_since(struct ps_session *s, int32_t pid, const struct pd_location *l);
 /* Finds the call frame information that the process's jitdump has for the code at a location. False
  * if there is none. Sets *is_of_time if that depends on the location's time. The lock must be
  * held. */
@@ -357,6 +365,9 @@ bool ps_session_is_inlined_given(const struct ps_session *s, uint32_t image);
 /* Finds a location in the bundle. Returns false if it is not there. */
 bool ps_session_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 		      struct ps_known *out);
+/* Sets *since as ps_session_since() returns it. Returns false if the location is not there. */
+bool ps_session_given_since(struct ps_session *s, int32_t pid, const struct pd_location *l,
+			    uint64_t *since);
 /* Notes that a location has a name of the recording. */
 void ps_session_mark_given(struct ps_session *s, const struct pd_location *l,
 			   const struct ps_known *given);

@@ -83,13 +83,18 @@ static int jit(const char *what, struct pd_bytes in, int n, char **addresses)
 
 	if (status != PS_OK)
 		return printf("%d\n", status) < 0;
-	for (int i = 0; i < n; i++) {	/* ADDRESS or ADDRESS@TIME */
+	for (int i = 0; i < n; i++) {	/* ADDRESS, ADDRESS@TIME, ADDRESS@FROM-TO */
 		char *end;
 		const uint64_t address = strtoull(addresses[i], &end, 16);
-		const uint64_t time = *end ? strtoull(end + 1, NULL, 10) : PS_JIT_LATEST;
-		const bool found = ps_jit_find(&c, address, time, &s);
+		const uint64_t time = *end ? strtoull(end + 1, &end, 10) : 0;
+		const struct ps_jit_time when = {
+			time, *end ? strtoull(end + 1, NULL, 10) : time ? time : UINT64_MAX };
+		const enum ps_jit_found found = ps_jit_find(&c, address, when, &s);
 
-		print(found, &s);
+		if (found == PS_JIT_SEVERAL)
+			puts("several");
+		else
+			print(found != PS_JIT_NOTHING, &s);
 	}
 	ps_jit_free(&c);
 	return 0;

@@ -157,14 +157,14 @@ def test_modules(tmp_path):
 # --- JIT code -------------------------------------------------------------------------------------
 
 def test_perf_map(tmp_path):
-    """The later line wins: the code has moved."""
+    """Nothing tells which of two functions at an address was there when."""
     path = write(tmp_path / "perf.map",
                  "1000 100 old function\n0x1080 20 new (a.js:3)\r\n  2000 10 spaced  name\nbad "
                  "line\n3000 0 empty\n"
                  "ffffffffffffff00 200 around\n4000 10\n")
     assert (lookup("perfmap", path, 0x1000, 0x107f, 0x1080, 0x109f, 0x10a0, 0x1100, 0x2005, 0x3000,
                    0x4000) == [
-        "1000 1100 old function"] * 2 + ["1080 10a0 new (a.js:3)"] * 2 +
+        "1000 1100 old function"] * 2 + ["several"] * 2 +
              ["1000 1100 old function", "-", "2000 2010 spaced  name", "-", "-"])
 
 
@@ -190,7 +190,7 @@ def test_jitdump(order, tmp_path):
                    load(0x1020, 16, 8, b"inside", order), record(9, b"new kind", order), move,
                    nowhere, load(0x2000, 8, 9, b"last", order))
     addresses = (0x1000, 0x1020, 0x1030, 0x5010, 0x9000, 0x2000)
-    names = ["first", "inside", "first", "first", "-", "last"]
+    names = ["first", "several", "first", "first", "-", "last"]
     assert [line.split(" ")[-1]
             for line in lookup("jitdump", write(tmp_path / "dump", data), *addresses)] == names
     for cut in (1, 20, 60):         # the last record is not whole
@@ -212,6 +212,28 @@ def test_code_at_a_time(nr, tmp_path):
              for address, when in asked]
     lines = lookup("jitdump", write(tmp_path / "dump", data),
                    *(f"{address:x}@{when}" for address, when in asked))
+    assert [line.split(" ")[-1] for line in lines] == names
+
+
+@pytest.mark.parametrize("nr", [1, 60, 1000])
+def test_code_between_two_times(nr, tmp_path):
+    """Against all that was there then, and what was written last before."""
+    dice = random.Random(nr)
+    written = [(dice.randrange(0x1000, 0x1800), dice.randrange(1, 0x100),
+                b"f%d" % dice.randrange(9), 10 * (i // 3) + 1) for i in range(nr)]
+    data = jitdump("<", *(load(at, size, i, name, "<", time)
+                          for i, (at, size, name, time) in enumerate(written)))
+    asked, names = [], []
+    for _ in range(300):
+        address, early = dice.randrange(0x1000, 0x1800), dice.randrange(1, 5 * nr + 1)
+        late = early + dice.choice((0, 1, 10, 100))
+        here = [(time, name.decode()) for at, size, name, time in written
+                if at <= address < at + size and time <= late]
+        before = [name for time, name in here if time <= early][-1:]
+        found = {*before, *(name for time, name in here if time > early)}
+        asked.append(f"{address:x}@{early}-{late}")
+        names.append("several" if len(found) > 1 else found.pop() if found else "-")
+    lines = lookup("jitdump", write(tmp_path / "dump", data), *asked)
     assert [line.split(" ")[-1] for line in lines] == names
 
 

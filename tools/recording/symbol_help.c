@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-static bool may_be_jit(const struct pd_image *image)
-{
-	return image->kind == PD_IMAGE_ANONYMOUS || image->kind == PD_IMAGE_HEAP ||
-	       image->kind == PD_IMAGE_STACK;
-}
-
 /* Instructions under probes are executed in a copy. */
 static bool is_of_kernel(const struct pd_image *image)
 {
@@ -28,7 +22,7 @@ static const char *help_without_file(const struct pd_image *image)
 
 static const char *help_without_symbol(const struct pd_image *image)
 {
-	if (image && may_be_jit(image))
+	if (image && pd_image_kind_is_own_code(image->kind))
 		return "what its compiler wrote lacks that code; /tmp/perf-PID.map must be written "
 		       "from the start on, and a jitdump (node --perf-prof) also has code that was "
 		       "replaced";
@@ -68,6 +62,9 @@ const char *symbol_help(unsigned int why, const struct pd_image *image)
 	case PD_WHY_JIT_NO_MAP:
 		return "its compiler wrote no map, /tmp/perf-PID.map; node --perf-basic-prof, java "
 		       "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit";
+	case PD_WHY_JIT_REUSED:
+		return "several functions had that memory in turn; a jitdump (node --perf-prof) "
+		       "and precord -k mono have the times";
 	case PD_WHY_NO_KERNEL:
 		return "the kernel's symbols are not here; give the recorded kernel's --vmlinux, "
 		       "or a copy of its /proc/kallsyms with --kallsyms";

@@ -213,6 +213,13 @@ enum pd_image_kind {
 	PD_IMAGE_KERNEL_CODE,	/* other code that the kernel made, by KSYMBOL */
 };
 
+/* Returns whether memory of that kind is in no file: its code is a process's own, as that of JIT
+ * compilers. */
+static inline bool pd_image_kind_is_own_code(unsigned int kind)
+{
+	return kind == PD_IMAGE_ANONYMOUS || kind == PD_IMAGE_HEAP || kind == PD_IMAGE_STACK;
+}
+
 enum pd_build_id_source {
 	PD_BUILD_ID_UNKNOWN,
 	PD_BUILD_ID_OF_MAP,	/* an MMAP2 states it */
@@ -288,6 +295,7 @@ enum pd_why {
 	PD_WHY_NO_KERNEL,
 	PD_WHY_FOREIGN_NAMESPACE,
 	PD_WHY_BAD_FILE,
+	PD_WHY_JIT_REUSED,	/* several functions had the address in turn */
 };
 
 /* Returns the word of an enum pd_why, "NO_MAP"; "" for PD_WHY_FOUND, "UNKNOWN" for other numbers.

@@ -104,6 +104,10 @@ struct pd_namer {
 	 * May be NULL. */
 	void (*totals)(void *totals_ctx, const struct pd_name_totals *totals);
 	void *totals_ctx;
+	/* Returns 0 if an address of process `pid` has the same names at any time; else a number
+	 * for the names at l->time, of which all are times of the recording. JIT compilers use
+	 * memory again. NULL: 0 everywhere. */
+	uint64_t (*since)(void *ctx, int32_t pid, const struct pd_location *l);
 };
 #define PD_NAMER(...) PD_OPTIONS_OF(pd_namer, __VA_ARGS__)
 
