@@ -148,6 +148,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c->samples.entries_limit = (size_t)(c->budget.limit / 64);
 	if (c->samples.entries_limit > MAX_ENTRIES)
 		c->samples.entries_limit = MAX_ENTRIES;
+	c->codes.index.budget = c->codes.items.budget = &c->budget;
 	pc_chains_init(&c->chains, &c->budget, c->budget.limit / 8);
 	if (!init_places(c) && !init_batches(c))
 		return c;
@@ -159,6 +160,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 static void free_samples(struct pc_columns *c)
 {
 	pc_chains_free(&c->chains);
+	pc_codes_free(&c->codes);
 	pc_recents_free(&c->recents);
 	pd_buf_free(&c->samples.sites);
 	pd_buf_free(&c->samples.entries);

@@ -8,6 +8,7 @@
 #include "pass/registers.h"
 #include "pd/tree.h"
 #include "samples/chains.h"
+#include "samples/codes.h"
 #include "samples/recent.h"
 #include "samples/samples_queue.h"
 #include "samples/sites.h"
@@ -55,6 +56,7 @@ struct pc_columns {
 	struct pc_batch batches[PC_NR_TABLES];
 	size_t max_rows, max_bytes;	/* of a batch */
 	struct pc_chains chains;
+	struct pc_codes codes;
 	struct pc_recents recents;
 	struct pc_totals totals;
 	struct pc_json json;

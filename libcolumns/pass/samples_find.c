@@ -31,6 +31,24 @@ static struct pc_entry entry_at(const struct pc_columns *c, const struct pd_loca
 		.exact = !(at->flags & PD_LOCATION_RETURN) } };
 }
 
+/* Asks the namer where the code of JIT compilers is another one than elsewhere. */
+static void set_code(struct pc_columns *c, const struct pd_fields *f, const struct pd_location *at,
+		     struct pc_frame *out)
+{
+	const struct pd_namer *namer = c->o.namer;
+	const struct pd_image *image = namer ? pd_history_image(c->o.history, at->image) : NULL;
+	struct pc_code code = { .image = at->image, .pid = f->has & PD_HAS_PID ? f->pid : -1 };
+
+	if (!image || !pd_image_kind_is_own_code(image->kind))
+		return;
+	if (namer->since)
+		code.since = namer->since(namer->ctx, code.pid, at);
+	out->kind = PC_FRAME_CODE;
+	out->object = pc_code_number(&c->codes, &code);
+	if (out->object == PC_NONE)
+		c->refused = -1;
+}
+
 static struct pc_entry other_entry(enum pc_frame_kind kind, uint64_t value)
 {
 	return (struct pc_entry){ .site = PC_NO_SITE, .frame = {
@@ -72,6 +90,7 @@ static void put_address(const struct lookup *l, struct pd_location *at, struct e
 	if (t)
 		pd_history_locate_address(l->c->o.history, l->f, t->state, at);
 	entry = entry_at(l->c, at);
+	set_code(l->c, l->f, at, &entry.frame);
 	entry.site = number;
 	if (site)
 		*site = (struct pc_site){ key, at->addr };

@@ -18,6 +18,7 @@ static const char *kind_name(const struct pc_frame *f)
 	case PC_FRAME_COOKIE:
 		return "cookie";
 	case PC_FRAME_LOCATED:
+	case PC_FRAME_CODE:
 		break;
 	}
 	return f->cpumode < sizeof(modes) / sizeof(modes[0]) ? modes[f->cpumode] : modes[0];
@@ -32,7 +33,9 @@ static void write_frame(struct pc_columns *c, uint32_t number, const struct pc_f
 		return;
 	pc_set_int(b, PC_FRAMES_FRAME, number);
 	pc_set_name(b, PC_FRAMES_KIND, kind_name(f));
-	if (f->object != PD_NO_IMAGE)
+	if (f->kind == PC_FRAME_CODE)
+		pc_set_int(b, PC_FRAMES_OBJECT, pc_code_image(&c->codes, f->object));
+	else if (f->object != PD_NO_IMAGE)
 		pc_set_int(b, PC_FRAMES_OBJECT, f->object);
 	pc_set_int(b, PC_FRAMES_OFFSET, (int64_t)f->offset);
 	if (is_code)

@@ -10,6 +10,7 @@
 
 enum pc_frame_kind {
 	PC_FRAME_LOCATED,	/* by its cpumode */
+	PC_FRAME_CODE,		/* the same, in the code of a JIT compiler, which a namer knows */
 	PC_FRAME_UNMAPPED,
 	PC_FRAME_MARKER,	/* PERF_CONTEXT_*: the offset */
 	PC_FRAME_COOKIE,	/* of a user stack that is recorded later: the offset */
@@ -17,7 +18,7 @@ enum pc_frame_kind {
 
 struct pc_frame {
 	uint64_t offset;
-	uint32_t object;	/* PD_NO_IMAGE: none */
+	uint32_t object;	/* PD_NO_IMAGE: none; of CODE: pc_code_number() */
 	uint8_t kind;		/* enum pc_frame_kind */
 	uint8_t cpumode;	/* enum pd_cpumode */
 	uint8_t why;		/* enum pd_why */

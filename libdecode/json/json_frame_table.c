@@ -12,14 +12,8 @@
 		     PD_LOCATION_STITCHED)
 #define OF_DATA (1u << 7)	/* no flag of a location: what is there has another name */
 
-static bool has_own_code(const struct pd_image *image)
-{
-	return image->kind == PD_IMAGE_ANONYMOUS || image->kind == PD_IMAGE_HEAP ||
-	       image->kind == PD_IMAGE_STACK;
-}
-
-struct pd_frame_key pd_frame_key_of(const struct pd_history *h, int32_t pid,
-				    const struct pd_location *l)
+struct pd_frame_key pd_frame_key_of(const struct pd_history *h, const struct pd_namer *namer,
+				    int32_t pid, const struct pd_location *l)
 {
 	struct pd_frame_key key = { .image = l->image, .pid = -1,
 				    .flags = l->flags & SHOWN_FLAGS };
@@ -32,8 +26,11 @@ struct pd_frame_key pd_frame_key_of(const struct pd_history *h, int32_t pid,
 		return key;
 	}
 	key.offset = l->file_offset;
-	if (has_own_code(pd_history_image(h, l->image)))
-		key.pid = pid;
+	if (!pd_image_kind_is_own_code(pd_history_image(h, l->image)->kind))
+		return key;
+	key.pid = pid;
+	if (namer->since)
+		key.since = namer->since(namer->ctx, pid, l);
 	return key;
 }
 
@@ -48,6 +45,8 @@ void pd_frame_key_write(struct pd_jsonw *w, const struct pd_frame_key *key)
 
 	if (key->pid >= 0)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "@%" PRId32, key->pid);
+	if (key->since)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "t%" PRIu64, key->since);
 	snprintf(text + n, sizeof(text) - (size_t)n, "%s%s%s%s%s",
 		 key->flags & PD_LOCATION_RETURN ? "r" : "",
 		 key->flags & PD_LOCATION_GUESSED ? "g" : "",
@@ -65,6 +64,8 @@ static int compare_keys(const struct pd_frame_key *a, const struct pd_frame_key 
 		return a->offset < b->offset ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
+	if (a->since != b->since)
+		return a->since < b->since ? -1 : 1;
 	if (a->why != b->why)
 		return a->why < b->why ? -1 : 1;
 	return a->flags - b->flags;
@@ -75,7 +76,7 @@ static uint64_t hash_of(const struct pd_frame_table *t, const struct pd_frame_ke
 	const uint64_t more = (uint64_t)key->image << 32 ^ (uint64_t)(uint32_t)key->pid << 16 ^
 			      (uint64_t)key->why << 8 ^ key->flags;
 
-	return pd_hash_mix(pd_hash_mix(t->seed, key->offset), more);
+	return pd_hash_mix(pd_hash_mix(t->seed, key->offset), more ^ key->since);
 }
 
 static struct pd_frame_entry *add_entry(struct pd_frame_table *t, const struct pd_frame_key *key,

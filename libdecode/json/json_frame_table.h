@@ -6,10 +6,12 @@
 #include "base/jsonw.h"
 #include "base/map.h"
 #include "pd/history.h"
+#include "pd/names.h"
 
 /* Locations with the same key are one frame: they have the same names. */
 struct pd_frame_key {
 	uint64_t offset;	/* in the image; an address where there is none */
+	uint64_t since;		/* pd_namer.since() */
 	uint32_t image;
 	int32_t pid;		/* of memory without a file, whose code is the process's own; else
 				 * -1 */
@@ -32,10 +34,10 @@ struct pd_frame_table {
 	bool is_cut;		/* no memory for an entry, or for the locations of a sample */
 };
 
-struct pd_frame_key pd_frame_key_of(const struct pd_history *h, int32_t pid,
-				    const struct pd_location *l);
-/* Writes the id: "IMAGE:OFFSET", or "WHY:ADDRESS" without an image; then "@PID", and a letter for
- * each flag. */
+struct pd_frame_key pd_frame_key_of(const struct pd_history *h, const struct pd_namer *namer,
+				    int32_t pid, const struct pd_location *l);
+/* Writes the id: "IMAGE:OFFSET", or "WHY:ADDRESS" without an image; then "@PID", "tSINCE", and a
+ * letter for each flag. */
 void pd_frame_key_write(struct pd_jsonw *w, const struct pd_frame_key *key);
 
 /* Adds a location, which is that of `frames` frames. */

@@ -218,7 +218,8 @@ static void write_details(struct pd_json *j, const struct pd_location *l,
 
 static void write_id(struct pd_json *j, const struct pd_location *l, uint64_t frames)
 {
-	const struct pd_frame_key key = pd_frame_key_of(j->options.history, j->resolve.pid, l);
+	const struct pd_frame_key key = pd_frame_key_of(j->options.history, &j->namer,
+							j->resolve.pid, l);
 
 	pd_frame_table_add(&j->resolve.table, &key, l, frames);
 	pd_frame_key_write(&j->w, &key);

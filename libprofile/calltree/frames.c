@@ -12,6 +12,7 @@ static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 	return have->kind == want->kind && have->text == want->text &&
 	       have->at.image == want->at.image &&
 	       have->at.file_offset == want->at.file_offset && have->pid == want->pid &&
+	       have->since == want->since &&
 	       have->at.cpumode == want->at.cpumode && have->at.flags == want->at.flags &&
 	       have->at.why == want->at.why;
 }
@@ -19,7 +20,7 @@ static bool is_same_frame(const void *ctx, uint32_t id, const void *key)
 uint32_t pp_frames_add(struct pp_frames *f, struct pp_memory *m, const struct pp_frame *frame)
 {
 	const struct pd_location *at = &frame->at;
-	uint64_t mixed = pp_index_hash(&f->index, at->file_offset);
+	uint64_t mixed = pp_index_hash(&f->index, at->file_offset ^ frame->since);
 	struct pp_frame *items;
 	uint32_t hash, found;
 
@@ -107,8 +108,11 @@ static uint32_t add_address(struct pp_frames *f, struct pp_memory *m, const stru
 		return pp_frames_add(f, m, &frame);
 	}
 	frame.kind = kind_in(f, m, h, image);
-	if (frame.kind == PP_KIND_JIT)	/* the file offset says nothing there */
+	if (frame.kind == PP_KIND_JIT) {	/* the file offset says nothing there */
 		frame.at.file_offset = at->addr;
+		if (f->namer && f->namer->since)
+			frame.since = f->namer->since(f->namer->ctx, pid, at);
+	}
 	if (frame.kind == PP_KIND_JIT || image->kind == PD_IMAGE_SPECIAL)
 		frame.pid = pid;
 	return pp_frames_add(f, m, &frame);
@@ -135,7 +139,7 @@ uint32_t pp_frames_add_address(struct pp_frames *f, struct pp_memory *m,
 	    k->why == at->why && k->flags == at->flags)
 		return k->frame - 1;
 	frame = add_address(f, m, h, pid, at);
-	if (k && frame != PP_NONE)
+	if (k && frame != PP_NONE && !f->items[frame].since)
 		*k = (struct pp_lately){ at->addr, at->file_offset, at->image, pid,
 					 at->cpumode, at->why, at->flags, frame + 1 };
 	return frame;

@@ -4,6 +4,7 @@
 
 #include "store/index.h"
 #include "pd/history.h"
+#include "pd/names.h"
 
 /* Kinds of frames. The page's colors and the letters of its data follow this order. */
 enum pp_kind {
@@ -29,6 +30,7 @@ static inline bool pp_is_in_stack(uint8_t kind)
 
 struct pp_frame {
 	struct pd_location at;	/* of the first such address */
+	uint64_t since;		/* pd_namer.since() */
 	int32_t pid;		/* of the first sample; part of the key in memory without a file */
 	uint32_t text;		/* of THREAD, NOTE, WAIT: in the strings; of EVENT: the event */
 	uint8_t kind;
@@ -43,8 +45,9 @@ struct pp_lately {
 	uint32_t frame;		/* + 1; 0: free */
 };
 
-/* Must be zero-initialized. */
+/* Must be zero-initialized, except for the namer. */
 struct pp_frames {
+	const struct pd_namer *namer;	/* or NULL */
 	struct pp_frame *items;
 	size_t nr, capacity;
 	struct pp_index index;

@@ -48,8 +48,11 @@ void pp_recent_keep_chain(struct pp_recent *t, const struct pd_fields *sample, s
 {
 	const struct pd_numbers *chain = &sample->callchain;
 
+	const bool changes = t->changes;
+
 	t->nr_entries = 0;
-	if (!(sample->has & PD_HAS_CALLCHAIN) || chain->count > PP_RECENT_ENTRIES ||
+	t->changes = false;
+	if (!(sample->has & PD_HAS_CALLCHAIN) || changes || chain->count > PP_RECENT_ENTRIES ||
 	    nr > PP_RECENT_ENTRIES)
 		return;
 	t->nr_entries = chain->count;

@@ -22,6 +22,7 @@ struct pp_recent {
 	uint64_t state;		/* of the history */
 	bool is_known;		/* a sample of these was added */
 	bool is_cut;
+	bool changes;		/* an address of the chain has other names at other times */
 	struct pp_mapped mapped;
 	struct pd_task task;
 	uint32_t task_node;	/* of the task in the tree */
@@ -71,7 +72,8 @@ static inline void pp_recent_set_frame(struct pp_recent *t, size_t i, uint32_t f
 	t->shown[i] = shown;
 }
 
-/* Keeps the chain of a sample, which has `nr` addresses. One that is too long is not kept. */
+/* Keeps the chain of a sample, which has `nr` addresses. One that is too long, or changes, is not
+ * kept. */
 void pp_recent_keep_chain(struct pp_recent *t, const struct pd_fields *sample, size_t nr);
 
 #endif

@@ -33,6 +33,7 @@ struct pp_profile *pp_new(const struct pp_options *o, struct pd_error *e)
 		return NULL;
 	}
 	p->options = options;
+	p->frames.namer = p->options.namer;
 	p->memory.limit = p->options.memory_limit ? p->options.memory_limit : PD_MEMORY_LIMIT;
 	if (p->options.keep != PP_KEEP_SUMS) {
 		p->tracks.memory.limit = p->memory.limit / 4;

@@ -212,8 +212,10 @@ uint32_t pp_stack_frame(struct pp_profile *p, const struct pd_fields *sample,
 		pd_history_locate_address(p->options.history, sample, p->recents->state, item);
 	frame = pp_frames_add_address(&p->frames, &p->memory, p->options.history,
 				      sample->has & PD_HAS_PID ? sample->pid : -1, item);
-	/* a frame of a process is no other's */
-	if (site && frame != PP_NONE && !(is_kernel && p->frames.items[frame].pid))
+	if (s->recent && frame != PP_NONE && p->frames.items[frame].since)
+		s->recent->changes = true;
+	/* a frame of a process is no other's, and one of a time not that of another */
+	else if (site && frame != PP_NONE && !(is_kernel && p->frames.items[frame].pid))
 		*site = (struct pp_site){ key, item->addr, item->file_offset, frame, item->image };
 	return frame;
 }

@@ -1,0 +1,167 @@
+"""Memory that JIT compilers use again: an address has other functions in other processes and at
+other times. Each sample has the name of its own, in all outputs, or none."""
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import time
+
+import pytest
+
+from conftest import TIMEOUT, TOOLS
+from perfdata import features as f
+from perfdata import records as r
+from perfdata.attr import Attr
+from perfdata.container import File
+from perfdata.features import NUMBER
+from perfdata.sample import sample, sample_id
+from test_symbols import MONOTONIC, SECOND, USER_MARK, jitdump
+
+PERF_CLOCK = 0xffffffff     # of CLOCK_DATA: the records have no clockid
+AT = 0x10020
+
+
+class Recording:
+    """Samples of JIT code at AT, of processes that end with it, 100 s ago or as `began` has it."""
+
+    def __init__(self, where, clock=MONOTONIC):
+        self.where, self.path, self.clock = where, where / "s.data", clock
+        flags = ("sample_id_all", "use_clockid") if clock == MONOTONIC else ("sample_id_all", )
+        self.event = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME|CALLCHAIN",
+                          flags=flags, clockid=MONOTONIC if clock == MONOTONIC else 0)
+        self.records, self.written, self.features = [], [], {}
+
+    def process(self, pid, dump=(), perf_map=None):
+        sid = sample_id(self.event, pid=pid, tid=pid, time=1)
+        self.records.append(r.mmap2(pid, pid, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2,
+                                    "//anon", sid=sid))
+        if dump:
+            path = self.where / f"jit-{pid}.dump"
+            path.write_bytes(jitdump(pid, *((0x10010, 0x40, name, when * SECOND)
+                                            for name, when in dump)))
+            self.records.append(r.mmap2(pid, pid, 0x90000, 0x1000, 0, 8, 1, 99, 0, 5, 2, str(path),
+                                        sid=sid))
+        if perf_map is not None:
+            path = f"/tmp/perf-{pid}.map"
+            self.written.append(path)
+            with open(path, "x", encoding="ascii") as file:
+                file.write(perf_map)
+
+    def hit(self, pid, *seconds):
+        self.records += [sample(self.event, 2, ip=AT, pid=pid, tid=pid, time=second * SECOND,
+                                callchain=[USER_MARK, AT]) for second in seconds]
+
+    def write(self):
+        now = int(time.time()) - 100
+        features = {NUMBER["CLOCK_DATA"]: f.clock_data(self.clock, now * SECOND, 9 * SECOND),
+                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND), **self.features}
+        self.path.write_bytes(File(attrs=[(self.event, [1])], records=self.records,
+                                   features=features).build("<"))
+        return self.path
+
+    def run(self, tool, *args):
+        return subprocess.run([TOOLS / tool, *args], capture_output=True, check=True, text=True,
+                              timeout=TIMEOUT)
+
+    def lines(self, *options):
+        done = self.run("pdecode", "-f", "jsonl", "--symbols", *options, self.write())
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def names(self):
+        """The name of each sample, or why there is none."""
+        return [line["frames"][0].get("symbol", line["frames"][0].get("why"))
+                for line in self.lines() if line.get("type") == "SAMPLE"]
+
+
+@pytest.fixture
+def recording(tmp_path):
+    made = Recording(tmp_path)
+    yield made
+    for path in made.written:
+        os.unlink(path)
+
+
+@pytest.fixture
+def other_clock(tmp_path):
+    return Recording(tmp_path, PERF_CLOCK)
+
+
+def process_number():
+    return random.randrange(3_000_000, 4_000_000)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("lines, expected", [
+    (["10010 40 f"], "f"),
+    (["10010 40 f", "10010 40 g"], "JIT_REUSED"),
+    (["10010 40 g", "10018 10 f"], "JIT_REUSED"),
+    (["10018 10 f", "10010 40 f"], "f"),            # it was compiled again
+    (["10010 40 f", "10030 20 g"], "f"),
+    (["10010 40 f"] * 300, "JIT_REUSED"),           # not all are looked at
+], ids=str)
+def test_a_perf_map_has_no_times(lines, expected, recording):
+    pid = process_number()
+    recording.process(pid, perf_map="\n".join(lines) + "\n")
+    recording.hit(pid, 9)
+    assert recording.names() == [expected]
+    table = recording.run("preport", recording.path).stdout
+    assert ("several functions had that memory in turn" in table) == (expected == "JIT_REUSED")
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("dump, expected", [
+    ([(b"f", 2)], "f"), ([(b"f", 2), (b"g", 3)], "JIT_REUSED"), ([(b"f", 2), (b"f", 3)], "f")],
+    ids=str)
+def test_a_dump_of_another_clock_has_no_times(dump, expected, other_clock):
+    other_clock.process(7, dump)
+    other_clock.hit(7, 9)
+    assert other_clock.names() == [expected]
+
+
+def by_process_and_time(recording):
+    """Three processes: two with one function each, one with two, one after the other. Returns the
+    names of the samples."""
+    first, second = process_number(), process_number() + 1_000_000
+    recording.process(first, perf_map="10010 40 of_first\n")
+    recording.process(second, perf_map="10010 40 of_second\n")
+    recording.process(7, [(b"before", 2), (b"after", 10)])
+    recording.hit(7, 3, 4)
+    recording.hit(first, 5)
+    recording.hit(second, 6)
+    recording.hit(7, 11, 12, 13)
+    return ["before", "before", "of_first", "of_second", "after", "after", "after"]
+
+
+def test_names_of_one_address_in_all_outputs(recording):
+    names = by_process_and_time(recording)
+    assert recording.names() == names
+    table = recording.lines("--symbols=table")
+    named = {line["id"]: line["symbol"] for line in table if line["kind"] == "frame"}
+    assert [named[line["frame_ids"][0]] for line in table if "frame_ids" in line] == names
+    path = recording.path
+    folded = recording.run("preport", "-f", "folded", path).stdout
+    assert collections.Counter(dict(re.findall(r";(\w+) (\d+)", folded))) == {
+        name: str(n) for name, n in collections.Counter(names).items()}
+    script = recording.run("preport", "-f", "script", path).stdout
+    assert re.findall(r" (\w+)\+0x10 ", script) == names
+    rows = recording.run("pquery", "-f", "csv", "--symbols", "select function from samples join "
+                         "symbols using (frame) order by samples.offset", path).stdout
+    assert rows.split()[1:] == names
+
+
+def test_names_that_travel(recording):
+    """As precord has found them: at times from the second one on, nothing tells the function."""
+    recording.process(7)
+    recording.hit(7, 1, 3, 6, 11)
+    functions = [(0x10010, 2**64 - 1, 0, b"before"), (0, 2**64 - 1, 16, b""),
+                 (0x10010, 2**64 - 1, 0, b"after")]
+    recording.features[NUMBER["PD_SYMBOLS"]] = f.pd_symbols([
+        (7, 0, b"", b"", functions, [AT] * 3, [0, 1, 2], [2 * SECOND, 5 * SECOND, 10 * SECOND])])
+    names = ["JIT_NO_MAP", "before", "JIT_REUSED", "after"]
+    assert recording.names() == names
+    table = recording.lines("--symbols=table")
+    named = {line["id"]: line.get("symbol", line.get("why"))
+             for line in table if line["kind"] == "frame"}
+    assert [named[line["frame_ids"][0]] for line in table if "frame_ids" in line] == names
