@@ -9,6 +9,9 @@
 
 #define CLOCKS_DIFFER 1000000000	/* ns, at most: wall time is adjusted in the meantime */
 
+#define MOMENTS_DIFFER 1000000		/* ns, at most: both clocks can't be read at once */
+#define CLOCK_DRIFT 500000		/* ns in a second, at most: NTP changes the rate of one */
+
 /* A process number is used again: the file must not have been written before the recording, nor
  * after the end of the process. One that still ran may have gone on writing. */
 static bool is_of_process(struct ps_session *s, const struct ps_process_code *c, int fd,
@@ -39,10 +42,18 @@ struct ps_jit_time ps_session_time_in_dump(const struct ps_session *s,
 					   const struct ps_process_code *c,
 					   const struct pd_location *l)
 {
-	const bool is_timed = c->dump.code.has_clock && s->options.clock == PS_CLOCK_MONOTONIC &&
-			      l->time != PD_NO_TIME;
+	const struct ps_options *o = &s->options;
+	uint64_t time, margin;
 
-	return is_timed ? (struct ps_jit_time){ l->time, l->time } : PS_JIT_ANY_TIME;
+	if (!c->dump.code.has_clock || l->time == PD_NO_TIME)
+		return PS_JIT_ANY_TIME;
+	if (o->clock == PS_CLOCK_MONOTONIC)
+		return (struct ps_jit_time){ l->time, l->time };
+	if (!o->moment_monotonic || o->ended < o->began)
+		return PS_JIT_ANY_TIME;
+	time = o->moment_monotonic - o->moment + l->time;
+	margin = MOMENTS_DIFFER + (o->ended - o->began) * CLOCK_DRIFT;
+	return (struct ps_jit_time){ time > margin ? time - margin : 1, time + margin };
 }
 
 uint64_t ps_session_since_in_dump(const struct ps_session *s, struct ps_process_code *c,

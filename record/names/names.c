@@ -105,6 +105,15 @@ static void learn_record(struct names *n, struct pd_reader *r, const struct pd_f
 		n->lacks_history = true;
 }
 
+/* The code of a JIT compiler may be another one at each time, if its times are known. */
+static bool may_change(const struct names *n, const struct pd_location *l)
+{
+	const struct pd_image *image = pd_history_image(n->history, l->image);
+
+	return image && pd_image_kind_is_own_code(image->kind) &&
+	       (n->options->clock == PS_CLOCK_MONOTONIC || n->options->moment_monotonic);
+}
+
 static bool is_recent(struct names *n, int32_t pid, const struct pd_location *l)
 {
 	struct recent *r = &n->recent[(l->addr ^ l->addr >> 12) & (DISTINCT - 1)];
@@ -148,8 +157,7 @@ static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd
 		return;
 	nr = find_frames(n, r, item, frames);
 	for (size_t i = 0; i < nr && i < FRAMES_MAX; i++)
-		if (n->options->clock == PS_CLOCK_MONOTONIC ||
-		    !is_recent(n, item->pid, &frames[i]))
+		if (may_change(n, &frames[i]) || !is_recent(n, item->pid, &frames[i]))
 			ps_resolve(n->session, item->pid, &frames[i], &found);
 	look_up_data(n, r, item);
 }
@@ -172,7 +180,9 @@ static bool make_session(struct names *n)
 	const struct ps_options o = {
 		.size = sizeof(o), .history = n->history, .places = &places,
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
-		.clock = n->options->clock, .collect = PS_COLLECT, .open = names_open,
+		.clock = n->options->clock, .moment = n->options->moment,
+		.moment_monotonic = n->options->moment_monotonic,
+		.collect = PS_COLLECT, .open = names_open,
 		.mount_namespace = opener_mount_namespace(),
 		.ctx = &n->files,
 	};

@@ -17,6 +17,7 @@ enum names_stacks { NAMES_WITHOUT_STACKS, NAMES_WITH_STACKS };
 struct names_options {
 	uint64_t began;			/* the recording, in s since 1970 */
 	enum ps_clock clock;
+	uint64_t moment, moment_monotonic;	/* on both clocks, in ns; 0: not known */
 	enum names_stacks stacks;
 	enum ps_depth depth;		/* PS_INLINES or PS_LINES */
 	struct deadline deadline;	/* names that are not found until then are left out */

@@ -15,6 +15,11 @@
 #define NAMES_MS 1000		/* or NAMES_PERCENT of the time that the recorder used */
 #define NAMES_PERCENT 5
 
+static uint64_t clock_in_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS + (uint64_t)t->tv_nsec;
+}
+
 /* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
 static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
 {
@@ -24,8 +29,8 @@ static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
 		return perf_clock_read(out);
 	if (clock_gettime(l->items[0].attr.clockid, &now) || clock_gettime(CLOCK_REALTIME, &wall))
 		return false;
-	out->perf = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
-	out->wall = (uint64_t)wall.tv_sec * NS + (uint64_t)wall.tv_nsec;
+	out->perf = clock_in_ns(&now);
+	out->wall = clock_in_ns(&wall);
 	return true;
 }
 
@@ -116,6 +121,19 @@ static bool has_monotonic_clock(const struct recording *r)
 	       r->events.items[0].attr.clockid == CLOCK_MONOTONIC;
 }
 
+/* Reads the clock of the records and that of jitdumps, unless they are the same. */
+static void read_moment(const struct recording *r, struct names_options *o)
+{
+	struct perf_clock_pair now;
+	struct timespec wall, monotonic;
+
+	if (o->clock == PS_CLOCK_MONOTONIC || !r->events.n || !read_clocks(&r->events, &now) ||
+	    clock_gettime(CLOCK_REALTIME, &wall) || clock_gettime(CLOCK_MONOTONIC, &monotonic))
+		return;
+	o->moment = now.perf;
+	o->moment_monotonic = clock_in_ns(&monotonic) - (clock_in_ns(&wall) - now.wall);
+}
+
 static enum names_stacks have_stacks(const struct recording *r)
 {
 	for (size_t i = 0; i < r->events.n; i++)
@@ -163,7 +181,7 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 				  const char *where)
 {
 	struct held_roots roots;
-	const struct names_options o = {
+	struct names_options o = {
 		.began = (uint64_t)r->began, .roots = &roots,
 		.silent = &found->silent, .replaced = &found->replaced,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
@@ -175,6 +193,7 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 	struct names_lack lack;
 	struct pd_bytes section;
 
+	read_moment(r, &o);
 	mounts_roots(&r->mounts, &roots);
 	section = names_find(fd, &o, &result, &lack);
 	log_names(&r->log, result, where);

@@ -1,6 +1,7 @@
 """Memory that JIT compilers use again: an address has other functions in other processes and at
 other times. Each sample has the name of its own, in all outputs, or none."""
 import collections
+import itertools
 import json
 import os
 import random
@@ -24,7 +25,9 @@ AT = 0x10020
 
 
 class Recording:
-    """Samples of JIT code at AT, of processes that end with it, 100 s ago or as `began` has it."""
+    """Samples of JIT code at AT, in a recording that began `ago` seconds ago."""
+
+    ago = 100
 
     def __init__(self, where, clock=MONOTONIC):
         self.where, self.path, self.clock = where, where / "s.data", clock
@@ -54,7 +57,7 @@ class Recording:
                                 callchain=[USER_MARK, AT]) for second in seconds]
 
     def write(self):
-        now = int(time.time()) - 100
+        now = int(time.time()) - self.ago
         features = {NUMBER["CLOCK_DATA"]: f.clock_data(self.clock, now * SECOND, 9 * SECOND),
                     NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND), **self.features}
         self.path.write_bytes(File(attrs=[(self.event, [1])], records=self.records,
@@ -100,7 +103,7 @@ def process_number():
     (["10018 10 f", "10010 40 f"], "f"),            # it was compiled again
     (["10010 40 f", "10030 20 g"], "f"),
     (["10010 40 f"] * 300, "JIT_REUSED"),           # not all are looked at
-], ids=str)
+], ids=["one", "two", "part", "again", "beside", "many"])
 def test_a_perf_map_has_no_times(lines, expected, recording):
     pid = process_number()
     recording.process(pid, perf_map="\n".join(lines) + "\n")
@@ -165,3 +168,80 @@ def test_names_that_travel(recording):
     named = {line["id"]: line.get("symbol", line.get("why"))
              for line in table if line["kind"] == "frame"}
     assert [named[line["frame_ids"][0]] for line in table if "frame_ids" in line] == names
+
+
+# A compiler that writes three functions to the same memory, one after the other: each spins for
+# 0.1 s, and the recording ends a moment later.
+JIT = r"""
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+static const uint8_t spin[] = { 0x48, 0x83, 0xef, 1, 0x75, 0xfa, 0xc3 };	/* sub, jne, ret */
+int main(void)
+{
+	static const char *const names[] = { "first", "other", "third" };
+	uint8_t *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+	snprintf(path, sizeof(path), "jit-%d.dump", getpid());
+	FILE *to = fopen(path, "w+");
+	const uint32_t header[10] = { 0x4a695444, 1, 40, 62, 0, getpid() };
+	fwrite(header, sizeof(header), 1, to);
+	fflush(to);
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(to), 0);
+	for (int i = 0; i < 3; i++) {
+		struct { uint32_t id, size; uint64_t time; uint32_t pid, tid;
+			 uint64_t vma, at, code_size, index; char name[6];
+			 uint8_t code[sizeof(spin)]; } __attribute__((packed))
+			load = { 0, sizeof(load), now(), getpid(), getpid(), (uintptr_t)at,
+				 (uintptr_t)at, sizeof(spin), i };
+		memcpy(load.name, names[i], 6);
+		memcpy(load.code, spin, sizeof(spin));
+		fwrite(&load, sizeof(load), 1, to);
+		fflush(to);
+		memcpy(at, spin, sizeof(spin));
+		uint64_t begin = now(), end = begin;
+		for (; end < begin + 100000000; end = now())
+			((void (*)(long))at)(100000);
+		printf("%s %llu %llu\n", names[i], (unsigned long long)begin,
+		       (unsigned long long)end);
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code is of that machine")
+@pytest.mark.parametrize("clock", [[], ["-k", "monotonic"], ["-k", "realtime"]], ids=" ".join)
+def test_precord_names_code_by_its_times(clock, tmp_path):
+    """It knows both clocks, about. By another one, nothing is decided just before and after."""
+    (tmp_path / "j.c").write_text(JIT)
+    subprocess.run(["gcc", "-O2", "-o", tmp_path / "app", tmp_path / "j.c"], check=True)
+    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "2000", *clock, "-o",
+                           "s.data", "--", "./app"], cwd=tmp_path, check=True, text=True,
+                          stdout=subprocess.PIPE)
+    spans = [(name, int(begin), int(end)) for name, begin, end in
+             map(str.split, done.stdout.splitlines())]
+    next(tmp_path.glob("jit-*.dump")).unlink()
+    lines = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--symbols", tmp_path / "s.data"],
+                           stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
+    found = [(line["time"], line["frames"][0]) for line in map(json.loads, lines)
+             if line.get("type") == "SAMPLE" and line["frames"][0].get("dso") == "//anon"]
+    found = sorted((time, frame.get("symbol") or frame["why"]) for time, frame in found)
+    names = [name for _, name in found if name != "JIT_REUSED"]
+    assert [name for name, _ in itertools.groupby(names)] == [name for name, *_ in spans]
+    assert len(names) > 0.7 * len(found)
+    if clock == ["-k", "monotonic"]:
+        assert len(names) == len(found)
+        assert all(begin <= time <= end for time, name in found
+                   for own, begin, end in spans if own == name)

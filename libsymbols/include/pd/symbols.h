@@ -223,6 +223,11 @@ struct ps_options {
 	 * name, a file at a recorded path that has another inode is another file. NULL: not
 	 * known. */
 	const char *machine;
+	/* With PS_CLOCK_OTHER and `ended`: a moment on the recording's clock and on
+	 * CLOCK_MONOTONIC, in ns. The code of a jitdump is found as it was at a time, unless it
+	 * changed then, by as much as clocks may differ in a recording as long. Both 0: not
+	 * known. */
+	uint64_t moment, moment_monotonic;
 };
 #define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
 
