@@ -12,15 +12,18 @@
 #define MOMENTS_DIFFER 1000000		/* ns, at most: both clocks can't be read at once */
 #define CLOCK_DRIFT 500000		/* ns in a second, at most: NTP changes the rate of one */
 
-/* A process number is used again: the file must not have been written before the recording, nor
- * after the end of the process. One that still ran may have gone on writing. */
+/* A process number is used again: the file must not have been written before the process began, nor
+ * after it ended. One that still ran may have gone on writing. */
 static bool is_of_process(struct ps_session *s, const struct ps_process_code *c, int fd,
 			  struct ps_jit_file *f)
 {
 	const struct ps_life *life = c->life;
 	struct stat st;
 
-	if (!s->options.began || fstat(fd, &st) || (uint64_t)st.st_mtime + 1 < s->options.began)
+	if (!s->options.began || fstat(fd, &st))
+		return false;
+	if ((uint64_t)st.st_mtime + 1 < s->options.began &&
+	    !ps_session_ran_before(s, c->pid, &st.st_mtim))
 		return false;
 	f->written = ps_session_recorded_time(s, &st.st_mtim);
 	return !life || life->end == PD_NO_TIME || f->written == PD_NO_TIME ||

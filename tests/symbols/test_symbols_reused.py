@@ -18,6 +18,7 @@ from perfdata.attr import Attr
 from perfdata.container import File
 from perfdata.features import NUMBER
 from perfdata.sample import sample, sample_id
+from perfdata.wire import fstr
 from test_symbols import MONOTONIC, SECOND, USER_MARK, jitdump
 
 PERF_CLOCK = 0xffffffff     # of CLOCK_DATA: the records have no clockid
@@ -121,6 +122,30 @@ def test_a_dump_of_another_clock_has_no_times(dump, expected, other_clock):
     other_clock.process(7, dump)
     other_clock.hit(7, 9)
     assert other_clock.names() == [expected]
+
+
+@pytest.mark.parametrize("host, written, expected", [
+    (True, 0, "compiled"), (True, -1000, "JIT_NO_MAP"), (False, 0, "JIT_NO_MAP")],
+    ids=["before the recording", "before the process", "on another machine"])
+def test_a_perf_map_that_is_older_than_the_recording(host, written, expected, recording):
+    """A process that has compiled all its code before writes nothing more. It still runs, so the
+    map is no earlier process's with its number."""
+    name = os.uname().nodename.encode() if host else b"another"
+    recording.features[NUMBER["HOSTNAME"]] = fstr(name)
+    recording.ago = -100
+    with subprocess.Popen(["sleep", "1000"]) as running:
+        try:
+            recording.process(running.pid, perf_map="10010 40 compiled\n")
+            when = time.time() + written
+            os.utime(recording.written[0], (when, when))
+            recording.hit(running.pid, 9)
+            assert recording.names() == [expected]
+            if expected == "compiled":
+                running.kill()
+                running.wait()
+                assert recording.names() == ["JIT_NO_MAP"]
+        finally:
+            running.kill()
 
 
 def by_process_and_time(recording):

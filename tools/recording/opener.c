@@ -67,6 +67,16 @@ static bool is_of_kernel(const char *path)
 	       strcmp(path, "/proc/kallsyms") == 0 || strcmp(path, "/sys/kernel/notes") == 0;
 }
 
+/* /proc/PID/stat: when a process began. */
+static bool is_stat(const char *path)
+{
+	static const char head[] = "/proc/";
+	const size_t n = sizeof(head) - 1;
+
+	return strncmp(path, head, n) == 0 &&
+	       strcmp(path + n + strspn(path + n, "0123456789"), "/stat") == 0;
+}
+
 /* /tmp/perf-PID.map. */
 static bool is_perf_map(const char *path)
 {
@@ -121,7 +131,7 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 		return false;
 	switch (place) {
 	case PS_PLACE_RUNNING:
-		return is_of_kernel(path);
+		return is_of_kernel(path) || is_stat(path);
 	case PS_PLACE_TEMPORARY:
 		return is_written(fd, path, &st);
 	case PS_PLACE_NAMED:

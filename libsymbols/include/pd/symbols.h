@@ -46,8 +46,9 @@ enum ps_file_place {
 	PS_PLACE_SYSROOT,	/* to be resolved inside ps_places.sysroot */
 	PS_PLACE_BUILD_ID,	/* from the build id, in the usual directories */
 	PS_PLACE_RECORDED,	/* the recorded path */
-	PS_PLACE_RUNNING,	/* of the running kernel: /proc/kallsyms, /sys/kernel/notes, or
-				 * PS_RUNNING_VDSO and PS_RUNNING_VDSO_32, which are no files */
+	PS_PLACE_RUNNING,	/* of the running kernel: /proc/kallsyms, /sys/kernel/notes,
+				 * /proc/PID/stat, or PS_RUNNING_VDSO and PS_RUNNING_VDSO_32, which
+				 * are no files */
 	PS_PLACE_TEMPORARY,	/* what a JIT compiler writes while it runs */
 	PS_PLACE_DEBUGLINK,	/* what .gnu_debuglink names, next to the recorded path and in the
 				 * usual directories; the path in .gnu_debugaltlink */
