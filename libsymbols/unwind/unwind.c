@@ -11,6 +11,8 @@
 #define CACHE_LINE 64
 #define MAX_CACHE_BITS 24
 
+static const struct ps_rule bottom = { .flags = PS_RULE_END, .cfa_reg = PS_END_BOTTOM };
+
 struct ps_unwinder {
 	struct pd_budget *budget;
 	struct ps_chain_frame *frames;
@@ -59,7 +61,8 @@ static struct ps_chain_frame *add_frame(struct ps_unwinder *u, const struct ps_f
 	return frame;
 }
 
-/* Follows the frame pointer if the return address then lies in code. */
+/* Follows the frame pointer if the return address then lies in code. One of 0 shows no bottom: the
+ * register may be of other use. */
 static enum ps_end guess_caller(struct ps_unwinder *u, struct ps_frame_state *f)
 {
 	const enum ps_end end = ps_frame_step_pointer(f);
@@ -67,13 +70,20 @@ static enum ps_end guess_caller(struct ps_unwinder *u, struct ps_frame_state *f)
 	struct ps_place none;
 
 	if (end != PS_END_NONE)
-		return end;
+		return end == PS_END_BOTTOM ? PS_END_NO_CFI : end;
 	place = ps_cache_place(&u->cache, f->in, f->pc - 1, &none);
 	return place->cfi || place->why != PS_END_NO_MAP ? PS_END_NONE : PS_END_NO_CFI;
 }
 
+/* A function's rule where it begins: its caller has just pushed the return address. */
+static bool is_of_entry(const struct ps_rule *rule, const struct ps_arch *arch)
+{
+	return ps_rule_kind(rule) == PS_RULE_PLAIN && rule->cfa_reg == arch->sp &&
+	       rule->cfa_offset == (int32_t)arch->word && rule->ra == -1;
+}
+
 /* The call before a return address may be in padding: then the code is entered as if it had been
- * called, as makecontext() does. */
+ * called, as makecontext() does. Nothing has pushed a return address for that. */
 static const struct ps_rule *find_rule(struct ps_unwinder *u, const struct ps_frame_state *f,
 				       const struct ps_place *place, uint64_t address,
 				       enum ps_detail detail)
@@ -85,7 +95,8 @@ static const struct ps_rule *find_rule(struct ps_unwinder *u, const struct ps_fr
 	if (address == f->pc || ps_rule_kind(rule) != PS_RULE_END ||
 	    rule->cfa_reg != PS_END_NO_CFI)
 		return rule;
-	return ps_cache_rule(&u->cache, f->arch, place, f->pc - bias, detail);
+	rule = ps_cache_rule(&u->cache, f->arch, place, f->pc - bias, detail);
+	return is_of_entry(rule, f->arch) ? &bottom : rule;
 }
 
 /* Adds the frame and goes to its caller. */

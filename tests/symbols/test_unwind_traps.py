@@ -294,8 +294,9 @@ def test_code_without_cfi(made):
                 stack_line(X86_64, jit, stack, {RBP: STACK + 9}),
                 stack_line(X86_64, jit, stack, {RBP: STACK - 8}),
                 stack_line(X86_64, jit, [0, 0x10], {RBP: STACK}),
+                stack_line(X86_64, jit, [0, 0], {RBP: STACK}),
                 stack_line(X86_64, jit, stack)) == [
-                    f"BOTTOM {jit:x}x {at(0x1405):x}rg {at(H + 5):x}rg", *[f"NO_CFI {jit:x}x"] * 5
+                    f"BOTTOM {jit:x}x {at(0x1405):x}rg {at(H + 5):x}rg", *[f"NO_CFI {jit:x}x"] * 6
                 ]
 
 
