@@ -133,7 +133,7 @@ COLUMNS_OBJ := $(call objects,$(COLUMNS_SRC))
 # Parts of libdecode that it does not export: the shared library has copies of its own.
 SYM_BASE := $(call objects,$(addprefix libdecode/base/,arena.c buf.c hash.c map.c thread.c))
 PROFILE_BASE := $(call objects,$(addprefix libdecode/base/,hash.c jsonw.c tempfile.c thread.c))
-COLUMNS_BASE := $(call objects,$(addprefix libdecode/base/,buf.c hash.c thread.c))
+COLUMNS_BASE := $(call objects,$(addprefix libdecode/base/,buf.c hash.c tempfile.c thread.c))
 PYTHON_OBJ := $(call objects,$(PYTHON_SRC))
 EXTENSION_OBJ := $(QUERY_SRC:%.c=$(B)/obj/extension/%.o)
 ALL_OBJ := $(call objects,$(LIB_SRC) $(SYM_SRC) libsymbols/static/eu_search.c $(PROFILE_SRC) $(COLUMNS_SRC) $(QUERY_SRC) $(TOOL_SRC) $(RECORD_SRC) $(wildcard tests/fuzz/*.c)) \

@@ -38,6 +38,7 @@ static void *write_groups(void *ctx)
 		pthread_mutex_unlock(&w->lock);
 		if (!error)
 			error = write_group(w, first);
+		pc_batch_clear(first);
 		pthread_mutex_lock(&w->lock);
 		w->error = error;
 		w->nr_full--;
@@ -105,8 +106,11 @@ int pc_group_writer_begin(struct pc_group_writer *w, const struct pc_group_write
 	return error ? error : w->has_thread ? make_spares(w, o) : 0;
 }
 
+/* Returns whether the rows of a spare are not written yet; where memory is short, those of any. */
 static bool is_full(const struct pc_group_writer *w, const struct pc_batch *spare)
 {
+	if (!pd_budget_has_room(spare->budget, spare->budget->limit / 2))
+		return w->nr_full > 0;
 	for (size_t i = 0; i < w->nr_full; i++)
 		if (w->full[i] == spare)
 			return true;

@@ -19,7 +19,7 @@ static bool is_on(const struct pc_parquet *p, size_t column)
 
 int pc_parquet_begin(struct pc_parquet *p)
 {
-	p->groups.budget = p->page.budget = p->packed.budget = p->numbers.budget =
+	p->groups.bytes.budget = p->page.budget = p->packed.budget = p->numbers.budget =
 		p->indices.budget = p->values.budget = p->budget;
 	pc_row_order_init(&p->order, p->budget);
 	return pc_parquet_write(p, magic, sizeof(magic));
@@ -38,7 +38,7 @@ static void free_pages(struct pc_parquet *p)
 
 void pc_parquet_free(struct pc_parquet *p)
 {
-	pd_buf_free(&p->groups);
+	pc_group_metadata_free(&p->groups);
 	free_pages(p);
 }
 
@@ -59,7 +59,7 @@ static size_t nr_leaves(const struct pc_parquet *p)
 
 int pc_parquet_group(struct pc_parquet *p, struct pc_batch *b)
 {
-	struct pc_thrift t = { .to = &p->groups };
+	struct pc_thrift t = { .to = &p->groups.bytes };
 	const uint64_t start = p->written;
 
 	if (!b->rows || p->error)
@@ -74,8 +74,8 @@ int pc_parquet_group(struct pc_parquet *p, struct pc_batch *b)
 	pc_thrift_i64(&t, 3, (int64_t)b->rows);
 	pc_thrift_end(&t);
 	free_pages(p);
-	if (p->groups.failed)
-		p->error = -1;
+	if (!p->error)
+		p->error = pc_group_metadata_keep(&p->groups);
 	p->rows += b->rows;
 	p->nr_groups++;
 	return p->error;
@@ -227,8 +227,25 @@ static void put_orders(const struct pc_parquet *p, struct pc_thrift *t)
 	}
 }
 
+/* Writes the part of the footer that is in p->page. */
+static void write_part(struct pc_parquet *p)
+{
+	if (!p->error && p->page.failed)
+		p->error = -1;
+	pc_parquet_write(p, p->page.data, p->page.size);
+	p->page.size = 0;
+}
+
+static void write_groups(struct pc_parquet *p)
+{
+	if (!p->error)
+		p->error = pc_group_metadata_write(&p->groups, p->out);
+	p->written += pc_group_metadata_size(&p->groups);
+}
+
 int pc_parquet_end(struct pc_parquet *p)
 {
+	const uint64_t start = p->written;
 	struct pc_thrift t = { .to = &p->page };
 	uint8_t size[4];
 
@@ -237,17 +254,18 @@ int pc_parquet_end(struct pc_parquet *p)
 	put_schema(p, &t);
 	pc_thrift_i64(&t, 3, (int64_t)p->rows);
 	pc_thrift_list(&t, 4, PC_THRIFT_STRUCT, p->nr_groups);
-	pd_buf_append(&p->page, p->groups.data, p->groups.size);
+	write_part(p);
+	write_groups(p);
 	pc_thrift_list(&t, 5, PC_THRIFT_STRUCT, PC_NR_PAIRS);
 	for (size_t i = 0; i < PC_NR_PAIRS; i++)
 		put_pair(&t, pc_pair_at(i, p->uint64));
 	pc_thrift_text(&t, 6, "libpdcolumns");
 	put_orders(p, &t);
 	pc_thrift_end(&t);
-	if (p->page.failed || p->page.size > INT32_MAX)
-		p->error = p->error ? p->error : -1;
-	pc_store_little(size, p->page.size, sizeof(size));
-	pc_parquet_write(p, p->page.data, p->page.size);
+	write_part(p);
+	if (!p->error && p->written - start > INT32_MAX)
+		p->error = -1;
+	pc_store_little(size, p->written - start, sizeof(size));
 	pc_parquet_write(p, size, sizeof(size));
 	return pc_parquet_write(p, magic, sizeof(magic));
 }

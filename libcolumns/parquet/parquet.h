@@ -4,6 +4,7 @@
 
 #include <zstd.h>
 
+#include "parquet/group_metadata.h"
 #include "parquet/row_order.h"
 #include "tables/batch.h"
 
@@ -18,7 +19,7 @@ struct pc_parquet {
 	uint64_t written;		/* bytes */
 	uint64_t rows;
 	size_t nr_groups;
-	struct pd_buf groups;		/* their metadata */
+	struct pc_group_metadata groups;
 	struct pd_buf page, packed, values;	/* of the page that is made */
 	struct pc_row_order order;
 	struct pd_buf numbers, indices;	/* of the column's dictionary; uint32_t: of its values */

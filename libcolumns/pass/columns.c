@@ -332,12 +332,16 @@ static size_t items_left(const struct pc_columns *c)
 	return left < PC_ITEMS ? (size_t)left : PC_ITEMS;
 }
 
+/* The rows at the end may need much memory. More errors may come. */
 static void end_records(struct pc_columns *c)
 {
 	c->nr_items = 0;
 	pc_end_samples(c);
 	pc_queue_stop(&c->queue);
 	free_samples(c);
+	for (size_t i = 0; i < PC_NR_TABLES; i++)
+		if (i != PC_ERRORS && c->batches[i].table && c->batches[i].rows)
+			pc_flush_batch(c, &c->batches[i]);
 }
 
 static enum pc_step read_items(struct pc_columns *c, struct pd_error *e)
@@ -388,6 +392,7 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
 
 enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
 {
+	pc_limit_side(c);
 	if (c->item < c->nr_items)
 		add_items(c);
 	else if (c->nr_items)

@@ -55,6 +55,7 @@ struct pc_columns {
 	struct pc_selection selection;
 	struct pc_batch batches[PC_NR_TABLES];
 	size_t max_rows, max_bytes;	/* of a batch */
+	size_t side_size;		/* bytes of batches that samples have no rows in */
 	struct pc_chains chains;
 	struct pc_codes codes;
 	struct pc_recents recents;
@@ -122,6 +123,9 @@ void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows);
 /* Keeps the first failure: another thread may find one at the same time. 0 is none. */
 void pc_note_refusal(struct pc_columns *c, int refused);
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b);
+/* Keeps the batches of pc_columns.side_size together at the size of two: flushes the largest. No
+ * row may be open. */
+void pc_limit_side(struct pc_columns *c);
 /* Sets a value of the row: a number, or its name as a text. NULL is NULL. */
 void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item);
 

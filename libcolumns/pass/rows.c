@@ -45,8 +45,26 @@ void pc_note_refusal(struct pc_columns *c, int refused)
 		atomic_compare_exchange_strong(&c->refused, &none, refused);
 }
 
+/* Returns whether a batch is of none of the tables that samples have rows in, which another thread
+ * may make. */
+static bool is_side(const struct pc_columns *c, const struct pc_batch *b)
+{
+	const ptrdiff_t table = b - c->batches;
+
+	return table != PC_SAMPLES && table != PC_STACKS && table != PC_FRAMES;
+}
+
+static void count_side(struct pc_columns *c, struct pc_batch *b, size_t size)
+{
+	if (!is_side(c, b))
+		return;
+	c->side_size += size - b->counted;
+	b->counted = size;
+}
+
 void pc_flush_batch(struct pc_columns *c, struct pc_batch *b)
 {
+	count_side(c, b, 0);
 	pc_batch_end(b);
 	if (pc_batch_failed(b))
 		c->refused = -1;
@@ -67,13 +85,31 @@ void pc_finish_row(struct pc_columns *c, struct pc_batch *b)
 
 void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows)
 {
+	size_t size;
+
 	b->rows += rows;
 	if (b->rows % ROWS_A_CHECK && b->rows < c->max_rows)
 		return;
-	if (pc_batch_failed(b))
+	if (pc_batch_failed(b)) {
 		c->refused = -1;
-	else if (b->rows >= c->max_rows || pc_batch_size(b) >= c->max_bytes)
+		return;
+	}
+	size = pc_batch_size(b);
+	count_side(c, b, size);
+	if (b->rows >= c->max_rows || size >= c->max_bytes)
 		pc_flush_batch(c, b);
+}
+
+void pc_limit_side(struct pc_columns *c)
+{
+	struct pc_batch *largest = c->batches;
+
+	if (c->side_size < 2 * c->max_bytes)
+		return;
+	for (size_t i = 1; i < PC_NR_TABLES; i++)
+		if (c->batches[i].counted > largest->counted)
+			largest = &c->batches[i];
+	pc_flush_batch(c, largest);
 }
 
 void pc_set_item(struct pc_batch *b, unsigned int column, const struct pd_item *item)

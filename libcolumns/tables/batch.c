@@ -91,11 +91,23 @@ int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_se
 	return 0;
 }
 
+static void free_buffers(struct pc_array *a)
+{
+	pd_buf_free(&a->valid);
+	pd_buf_free(&a->values);
+	pd_buf_free(&a->offsets);
+	pc_texts_free(&a->texts);
+}
+
 void pc_batch_clear(struct pc_batch *b)
 {
+	const bool is_short = !pd_budget_has_room(b->budget, b->budget->limit / 2);
+
 	for (size_t i = 0; i < b->table->nr_columns; i++) {
 		struct pc_array *a = &b->arrays[i];
 
+		if (is_short)
+			free_buffers(a);
 		a->rows = a->nulls = 0;
 		a->valid.size = a->values.size = a->offsets.size = 0;
 		pc_texts_clear(&a->texts);
@@ -106,14 +118,8 @@ void pc_batch_clear(struct pc_batch *b)
 
 void pc_batch_free(struct pc_batch *b)
 {
-	for (size_t i = 0; b->arrays && i < b->table->nr_columns; i++) {
-		struct pc_array *a = &b->arrays[i];
-
-		pd_buf_free(&a->valid);
-		pd_buf_free(&a->values);
-		pd_buf_free(&a->offsets);
-		pc_texts_free(&a->texts);
-	}
+	for (size_t i = 0; b->arrays && i < b->table->nr_columns; i++)
+		free_buffers(&b->arrays[i]);
 	if (!b->table)
 		return;
 	pd_budget_free(b->budget, b->arrays, b->table->nr_columns * sizeof(*b->arrays));

@@ -36,6 +36,7 @@ struct pc_batch {
 	struct pd_budget *budget;
 	uint64_t *out_of_range;		/* of each column, values that do not fit, of all batches */
 	bool is_for_counts;		/* rows are only made for `out_of_range` */
+	size_t counted;			/* bytes, that are in pc_columns.side_size */
 };
 
 /* Which columns of a table are made. */
@@ -56,6 +57,7 @@ static inline bool pc_selects(struct pc_selection s, const struct pc_table *tabl
 /* Returns 0, or -1 without memory. */
 int pc_batch_init(struct pc_batch *b, const struct pc_table *table, struct pc_selection selection,
 		  struct pd_budget *budget);
+/* Removes all rows, and keeps the memory, unless half of all that there is are used. */
 void pc_batch_clear(struct pc_batch *b);
 void pc_batch_free(struct pc_batch *b);
 

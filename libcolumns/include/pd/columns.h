@@ -18,8 +18,9 @@
  * Arguments: as in pd/pd.h, a call with a NULL that is not allowed, or with what does not exist,
  * has no effect.
  *
- * The library opens no files, does not print and does not read the environment. The same recording
- * gives the same bytes.
+ * The library does not print, and opens no files but an unlinked temporary one, in $TMPDIR or /tmp,
+ * when the metadata of row groups has more than a share of the memory. The same recording and
+ * memory limit give the same bytes.
  */
 #ifndef PD_COLUMNS_H
 #define PD_COLUMNS_H
