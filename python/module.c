@@ -457,6 +457,8 @@ static PyType_Slot source_slots[] = {
 	{ Py_tp_methods, source_methods }, { 0, NULL }
 };
 
+/* Not tracked for garbage: streams share the bytes, and clearing a cycle would take these from
+ * them. A cycle through an object of the caller that has the bytes is never freed. */
 static PyType_Spec source_spec = { "perfdata.Source", sizeof(struct object), 0,
 				   Py_TPFLAGS_DEFAULT, source_slots };
 
