@@ -309,7 +309,8 @@ static const struct pc_column symbols[] = {
 static const struct pc_table tables[PC_NR_TABLES] = {
 	[PC_FILES] = TABLE("files", files, "the input"),
 	[PC_EVENTS] = TABLE("events", events, "events (attr)"),
-	[PC_SAMPLES] = TABLE("samples", samples, "SAMPLE records"),
+	[PC_SAMPLES] = TABLE("samples", samples,
+			     "SAMPLE records; one of a group (:S) is its leader's"),
 	[PC_STACKS] = TABLE("stacks", stacks, "different callchains"),
 	[PC_FRAMES] = TABLE("frames", frames, "different places in code"),
 	[PC_OBJECTS] = TABLE("objects", objects, "mapped files, kernel, modules, BPF programs"),
