@@ -59,8 +59,8 @@ struct ps_jit_time ps_session_time_in_dump(const struct ps_session *s,
 	return (struct ps_jit_time){ time > margin ? time - margin : 1, time + margin };
 }
 
-uint64_t ps_session_since_in_dump(const struct ps_session *s, struct ps_process_code *c,
-				  const struct pd_location *l)
+static uint64_t since_in_dump(const struct ps_session *s, struct ps_process_code *c,
+			      const struct pd_location *l)
 {
 	const struct ps_jit_time when = ps_session_time_in_dump(s, c, l);
 	const struct ps_jit_time early = { when.earliest, when.earliest };
@@ -80,13 +80,39 @@ uint64_t ps_session_since_in_dump(const struct ps_session *s, struct ps_process_
 	return since && since <= l->time ? since : 1;
 }
 
-static bool is_reused(struct ps_process_code *c, const struct pd_location *l)
+uint64_t ps_session_code_since(const struct ps_session *s, struct ps_process_code *c,
+			       const struct pd_location *l)
 {
-	const struct ps_jit_range *r;
+	const struct ps_life *life = c->life;
+	const uint64_t since = ps_session_is_file_of(c, &c->dump, l) ? since_in_dump(s, c, l) : 0;
+	const bool is_later = life && life->is_second && l->time >= life->start;
 
-	return ps_session_is_file_of(c, &c->dump, l) &&
-	       ps_jit_find_range(&c->dump.code, ps_lookup_of(l, l->addr), PS_JIT_ANY_TIME, &r) >
-		       PS_JIT_ONE;
+	return is_later && since < life->start ? life->start : since;
+}
+
+/* Nearly all code is where no other was. */
+static bool may_differ(const struct ps_session *s, struct ps_process_code *c,
+		       const struct pd_location *l)
+{
+	const struct ps_jit_time now = ps_session_time_in_dump(s, c, l);
+	const uint64_t address = ps_lookup_of(l, l->addr);
+	const struct ps_jit_range *r;
+	enum ps_jit_found found;
+
+	if (c->life && c->life->is_second)
+		return true;
+	if (!ps_session_is_file_of(c, &c->dump, l))
+		return false;
+	found = ps_jit_find_range(&c->dump.code, address, PS_JIT_ANY_TIME, &r);
+	return found > PS_JIT_ONE ||
+	       (found == PS_JIT_ONE &&
+		ps_jit_find_range(&c->dump.code, address, now, &r) == PS_JIT_NOTHING);
+}
+
+/* 0 is for names that are the same at all times. */
+static uint64_t at_least_1(uint64_t since)
+{
+	return since ? since : 1;
 }
 
 uint64_t ps_session_since(struct ps_session *s, int32_t pid, const struct pd_location *l)
@@ -100,7 +126,8 @@ uint64_t ps_session_since(struct ps_session *s, int32_t pid, const struct pd_loc
 	pthread_mutex_lock(&s->lock);
 	if (!ps_session_given_since(s, pid, l, &since)) {
 		code = ps_session_code(s, pid);
-		since = code && is_reused(code, l) ? ps_session_since_in_dump(s, code, l) : 0;
+		if (code && may_differ(s, code, l))
+			since = at_least_1(ps_session_code_since(s, code, l));
 	}
 	pthread_mutex_unlock(&s->lock);
 	return since;

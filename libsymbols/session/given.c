@@ -198,11 +198,18 @@ bool ps_session_given_since(struct ps_session *s, int32_t pid, const struct pd_l
 	if (!s->given || is_lost_code(l))
 		return false;
 	image = given_at(s, pid, l, &address);
-	if (!image || !image->times || !find_hit(image, l, address, &hit))
+	if (!image || !image->times || !ps_bundle_find(image, address, PD_NO_TIME, &hit))
 		return false;
-	if ((hit.at && image->addresses[hit.at - 1] == address) ||
-	    (hit.at + 1 < image->nr && image->addresses[hit.at + 1] == address))
-		*since = image->times[hit.at] ? image->times[hit.at] : 1;
+	*since = 1;		/* before all that is there */
+	if (!find_hit(image, l, address, &hit))
+		return true;
+	*since = image->times[hit.at];
+	if (hit.at && image->addresses[hit.at - 1] == address)
+		return true;
+	if (hit.at + 1 == image->nr || image->addresses[hit.at + 1] != address)
+		*since = 0;
+	else if (!*since)
+		*since = 1;
 	return true;
 }
 

@@ -20,9 +20,10 @@ static bool note_task(struct ps_session *s, const struct pd_task *t)
 		life = pd_arena_alloc(&s->arena, sizeof(*life));
 		if (!life || pd_map_add(&s->lives, key, life) < 0)
 			return false;
-		*life = (struct ps_life){ start, t->end };
+		*life = (struct ps_life){ .start = start, .end = t->end };
 		return true;
 	}
+	life->is_second |= t->pid == t->tid && start != life->start;
 	if (start > life->start)
 		life->start = start;
 	if (t->end > life->end)		/* PD_NO_TIME is the largest */

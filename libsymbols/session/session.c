@@ -305,7 +305,7 @@ static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_loca
 	if (found == PS_JIT_NOTHING)
 		return;
 	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
-	out->from = from == PS_FROM_JITDUMP ? ps_session_since_in_dump(s, code, l) : 0;
+	out->from = ps_session_code_since(s, code, l);
 	out->why = PD_WHY_JIT_REUSED;
 	if (found == PS_JIT_SEVERAL)
 		return;

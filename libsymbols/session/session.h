@@ -79,6 +79,7 @@ struct ps_kernel {
 struct ps_life {
 	uint64_t start;		/* 0: not known, or before the recording */
 	uint64_t end;		/* of its last thread; PD_NO_TIME: not recorded */
+	bool is_second;		/* another process had the number before, in the recording */
 };
 
 /* Names that a JIT compiler wrote for its code. */
@@ -275,10 +276,10 @@ bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_
 struct ps_jit_time ps_session_time_in_dump(const struct ps_session *s,
 					   const struct ps_process_code *c,
 					   const struct pd_location *l);
-/* Returns since when a search in the dump has found what it finds there, by the clock of the
- * recording; 0: at all times. */
-uint64_t ps_session_since_in_dump(const struct ps_session *s, struct ps_process_code *c,
-				  const struct pd_location *l);
+/* Returns since when a search has found what it finds there, in the dump or else in the map, by the
+ * clock of the recording; 0: at all times. */
+uint64_t ps_session_code_since(const struct ps_session *s, struct ps_process_code *c,
+			       const struct pd_location *l);
 /* The same of names, whatever their source: pd_namer.since(). */
 uint64_t ps_session_since(struct ps_session *s, int32_t pid, const struct pd_location *l);
 /* Finds the call frame information that the process's jitdump has for the code at a location. False

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import strict_json_lines
+from conftest import TIMEOUT, TOOLS, strict_json_lines
 from elf_oracle import functions
 from perfdata import features as f
 from perfdata import records as r
@@ -562,6 +562,9 @@ def test_a_perf_map_of_one_of_two_processes(second, expected, perf_map, symbols)
                task(r.fork, pid, second), again, late]
     frames = [frames[0] for frames in symbols.frames(records, began=time.time() - 100)]
     assert [frame.get("symbol", frame.get("why")) for frame in frames] == expected
+    folded = subprocess.run([TOOLS / "preport", "-f", "folded", symbols.path], text=True,
+                            stdout=subprocess.PIPE, timeout=TIMEOUT, check=True).stdout
+    assert sorted(re.findall(r";\[?(\w+)", folded)) == ["anon", "compiled"]
 
 
 def jitdump(pid, *loads):

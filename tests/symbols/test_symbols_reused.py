@@ -195,6 +195,20 @@ def test_names_that_travel(recording):
     assert [named[line["frame_ids"][0]] for line in table if "frame_ids" in line] == names
 
 
+@pytest.mark.parametrize("travels", [False, True], ids=["dump", "recording"])
+def test_a_sample_from_before_the_code(travels, recording):
+    """Nothing is known of what was there, and the others have their name."""
+    recording.process(7, [] if travels else [(b"f", 5)])
+    if travels:
+        recording.features[NUMBER["PD_SYMBOLS"]] = f.pd_symbols([
+            (7, 0, b"", b"", [(0x10010, 2**64 - 1, 0, b"f")], [AT], [0], [5 * SECOND])])
+    recording.hit(7, 3, 6, 7)
+    why = "JIT_NO_MAP" if travels else "NO_SYMBOL"
+    assert recording.names() == [why, "f", "f"]
+    folded = recording.run("preport", "-f", "folded", recording.path).stdout
+    assert sorted(re.findall(r";\[?(\w+)\]? (\d+)", folded)) == [("anon", "1"), ("f", "2")]
+
+
 # A compiler that writes three functions to the same memory, one after the other: each spins for
 # 0.1 s, and the recording ends a moment later.
 JIT = r"""
