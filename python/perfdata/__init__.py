@@ -111,8 +111,9 @@ def _ns(value, default):
 def _span(time):
     if time is None:
         return None
-    first, last = time
-    first, last = _ns(first, 0), _ns(last, _MOST)
+    if not isinstance(time, (tuple, list)) or len(time) != 2:
+        raise ValueError(f"time={time!r} is no pair: give (from, to)")
+    first, last = _ns(time[0], 0), _ns(time[1], _MOST)
     if first > last:
         raise ValueError(f"time={time!r} ends before it begins")
     return first, last
