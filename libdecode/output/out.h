@@ -2,6 +2,7 @@
 #ifndef PD_OUTPUT_OUT_H
 #define PD_OUTPUT_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,8 @@ struct pd_out {
 	int failed;		/* errno of the first failure; sticky */
 	uint64_t offset;	/* of the next byte appended */
 	uint64_t written;	/* appended bytes that reached the descriptor */
+	uint64_t reserved;	/* bytes for which there is space, or none was asked for */
+	bool has_reserve;
 	size_t used;
 	uint8_t *buffer;
 };

@@ -1,9 +1,13 @@
-"""The output files of precord: their number and names."""
+"""The output files of precord: their number, names and space on disk."""
+import os
 import re
+import subprocess
+import time
 
 import pytest
 
-from recorder import files, needs_root, precord, run_precord, workload  # noqa: F401
+from recorder import (  # noqa: F401
+    files, needs_root, precord, run_precord, start_precord, workload)
 from rights import needs
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
@@ -69,3 +73,30 @@ def test_neither_a_time_nor_a_size(run_precord, tmp_path, when):
     done = run_precord(f"--switch-output={when}", "--", "true")
     assert (done.returncode == 2 and b"a size (10M) or a time (30s, 5m)" in done.stderr
             and files(tmp_path) == [])
+
+
+def reserves(directory):
+    """Whether this is a file system where space is reserved for long recordings."""
+    done = subprocess.run(["stat", "--file-system", "--format=%T", directory], text=True,
+                          stdout=subprocess.PIPE, check=True)
+    return done.stdout.strip() in ("ext2/ext3", "xfs")
+
+
+@pytest.mark.parametrize("options", [[], ["--switch-output=40M"]], ids=("one file", "two"))
+def test_space_that_is_reserved_is_given_back(start_precord, workload, tmp_path, options):
+    """The file's size is that of its records all the time."""
+    if not reserves(tmp_path):
+        pytest.skip("no space is reserved on this file system")
+    most = 0
+    process = start_precord("-o", "perf.data", *options, "-e", "page-faults:u", "-c", "1",
+                            "-m", "8M", "--call-graph", "dwarf,16384", "--", workload,
+                            *["touch", "1000"] * 6)
+    while process.poll() is None:
+        for name in files(tmp_path):
+            state = os.stat(tmp_path / name)
+            most = max(most, state.st_blocks * 512 - state.st_size)
+        time.sleep(0.001)
+    states = [os.stat(tmp_path / name) for name in files(tmp_path)]
+    assert process.returncode == 0 and len(states) == 1 + bool(options)
+    assert sum(state.st_size for state in states) > 50e6 and most > 4e6, (states, most)
+    assert all(state.st_blocks * 512 - state.st_size < 65536 for state in states), states
