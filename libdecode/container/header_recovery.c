@@ -267,7 +267,6 @@ bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t fil
 		       struct pd_header_numbers *h, size_t nr_features, const struct pd_report *r)
 {
 	struct file f = { .source = source, .swap = swap, .size = file_size, .report = r };
-
 	const bool has_table = nr_features && h->data.size;
 
 	if (has_table && !attrs_fill(&f, h->attrs.offset, h->attrs.size, h->attr_size) &&
