@@ -72,8 +72,10 @@ const struct ps_debug_names *ps_debug_unit_names(struct ps_debug_unit *u, uint32
 		return names;
 	names->name = find_name(&die, has_alt);
 	if (n->is_inlined) {
-		names->call_file =
-			ps_debug_unit_file(u, get_number(&die, DW_AT_call_file), arena);
+		/* -gstrict-dwarf leaves it out below DWARF 3; a file of number 0 is another */
+		if (dwarf_hasattr(&die, DW_AT_call_file))
+			names->call_file = ps_debug_unit_file(
+				u, get_number(&die, DW_AT_call_file), arena);
 		names->call_line = (uint32_t)get_number(&die, DW_AT_call_line);
 	}
 	n->names = names;

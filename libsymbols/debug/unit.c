@@ -349,6 +349,8 @@ const char *ps_debug_unit_file(const struct ps_debug_unit *u, size_t i, struct p
 	if (u->paths[i])
 		return u->paths[i];
 	path = dwarf_filesrc(u->files, i, NULL, NULL);
+	if (!i && path && strcmp(path, "???") == 0)	/* of libdw: none, before DWARF 5 */
+		return NULL;
 	while (path && path[0] == '.' && path[1] == '/')
 		path += 2;
 	if (path && path[0] != '/' && u->directory)

@@ -112,6 +112,7 @@ def ours(path, addresses, *alt):
                           input="".join(f"{a:x}\n" for a in addresses), stdout=subprocess.PIPE,
                           text=True, errors="replace")
     assert done.returncode == 0, done.stdout[-300:]
+    assert "???" not in done.stdout     # the name that libdw has for no file
     return chains(done.stdout)
 
 
@@ -265,3 +266,29 @@ def test_lines_of_dropped_functions(tmp_path, version):
     assert {place[2] for chain in found.values() for place in chain} <= set(range(9))
     assert "dropped" not in {place[0] for chain in found.values() for place in chain}
     assert not any(name == "dropped" for *_, name in functions(path, ".symtab", "SYMTAB"))
+
+
+CALLS = """
+static inline __attribute__((always_inline)) int inner(int x)
+{
+	int sum = 0;
+	for (volatile int i = 0; i < x; i++)
+		sum += i * x;
+	return sum;
+}
+__attribute__((noinline)) int outer(int x) { return inner(x) + 1; }
+int main(int argc, char **argv) { (void)argv; return outer(argc); }
+"""
+
+
+@pytest.mark.parametrize("version", [2, 3, 5])
+def test_calls_in_no_file(version, tmp_path):
+    """DWARF 2 has no attributes for the place of an inlined call."""
+    (tmp_path / "p.c").write_text(CALLS)
+    subprocess.run(["gcc", "-O2", f"-gdwarf-{version}", "-gstrict-dwarf", "-o", tmp_path / "app",
+                    "p.c"], cwd=tmp_path, check=True)
+    addresses = addresses_of(tmp_path / "app", "^outer$")
+    mine = ours(tmp_path / "app", addresses)
+    assert mine == addr2line(tmp_path / "app", addresses)
+    places = {chain[1] for chain in mine.values() if len(chain) == 2}
+    assert places == {("outer", "??", 0) if version == 2 else ("outer", f"{tmp_path}/p.c", 9)}
