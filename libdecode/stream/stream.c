@@ -348,8 +348,12 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	l->bad_at = f->offset;
 	if (search_at_offset(s, e))
 		return -1;
+	if (l->found && whole && peek(s, size + HEADER, &have, e))
+		return -1;
 	if (l->found)
-		return l->searched_to < f->offset + size || !f->desc;
+		return !f->desc || (l->searched_to < f->offset + size &&
+				    !pd_lost_are_old_bytes(s, have, size,
+							   l->searched_to - f->offset));
 	return believed != DOUBTED && !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
 }
 

@@ -139,7 +139,8 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	l->bad_at = at;
 	if (search_inner(s) == NEED_MORE)
 		return false;
-	return l->found ? l->searched_to < at + f->size || !f->desc : !f->desc;
+	return !f->desc || (l->found && l->searched_to < at + f->size &&
+			    !pd_lost_are_old_bytes(s, left, f->size, l->searched_to - at));
 }
 
 /* Reports a record whose frame has no end. */

@@ -1,4 +1,5 @@
 /* stream_lost.c - lost framing: the range that was searched, and which headers to trust. */
+#include "stream/record.h"
 #include "stream/stream_internal.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
@@ -39,6 +40,36 @@ bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t
 	return sample.size &&
 	       pd_session_attr_of(s->session, PD_RECORD_SAMPLE, sample, &a) != PD_NOT_FOUND &&
 	       pd_session_sample_time(s->session, a, sample, time) && *time;
+}
+
+/* Prepares the record at the start of `bytes`. Returns false if it is none, or not whole. */
+static bool prepare_at(const struct pd_stream *s, struct pd_bytes bytes, struct pd_record *r)
+{
+	const struct pd_record_header h = pd_record_header_load(bytes.data, s->session->swap);
+
+	*r = (struct pd_record){ .session = s->session, .frame = {
+		.type = h.type, .misc = h.misc, .size = h.size, .bytes = { bytes.data, h.size },
+		.inner_offset = PD_OUTER, .desc = pd_record_desc(h.type),
+		.state = PD_FRAME_WHOLE } };
+	return h.size <= bytes.size && pd_resync_may_begin(h.type, h.size, r->frame.desc) &&
+	       !pd_record_prepare(r);
+}
+
+bool pd_lost_are_old_bytes(const struct pd_stream *s, struct pd_bytes have, uint64_t size,
+			   uint64_t at)
+{
+	struct pd_record sample, inside;
+	struct pd_record_header next;
+	uint64_t time, before;
+
+	if (have.size < size + HEADER || at >= size || !prepare_at(s, have, &sample) ||
+	    sample.frame.type != PD_RECORD_SAMPLE || !pd_record_hot_time(&sample, &time) ||
+	    at == HEADER + sample.extent.end ||
+	    !prepare_at(s, (struct pd_bytes){ have.data + at, have.size - (size_t)at }, &inside))
+		return false;
+	next = pd_record_header_load(have.data + size, s->session->swap);
+	return pd_record_hot_time(&inside, &before) && before && before < time &&
+	       pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
 }
 
 void pd_lost_set_time(struct pd_stream *s)

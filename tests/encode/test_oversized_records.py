@@ -8,7 +8,7 @@ import pytest
 from encoding import document, pdecode, pencode, run
 from perfdata import records as r
 from perfdata.attr import Attr
-from perfdata.container import File
+from perfdata.container import File, zstd_records
 from perfdata.sample import sample, sample_id
 from perfdata.wire import Wire, encode
 
@@ -217,3 +217,34 @@ def test_records_after_it_are_no_old_bytes():
         oversized(bpf_event(attr, 100), covered)]).build("<")
     code, text = pdecode(data)
     assert code == 1 and [error["code"] for error in json.loads(text)["errors"]] == ["SIZE"]
+
+
+def old_samples(attr, size, cut):
+    """Bytes that the buffer had before, from the middle of a record on."""
+    old = b"".join(encode(sample(attr, ip=2, pid=7, tid=8, time=1000 + i, id=1, cpu=1), Wire("<"))
+                   for i in range(size // 8))
+    return old[cut:cut + size]
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["", "compressed"])
+@pytest.mark.parametrize("cut", [8, 24])
+def test_old_samples_in_a_sample(cut, packed, tmp_path):
+    """Where two recorders sample the same event, the kernel adds the size of one's stack."""
+    attr = attr_of("IP|TID|TIME|CPU|IDENTIFIER")
+    new = [sample(attr, ip=1, pid=7, tid=8, time=10**6 + i, id=1, cpu=1) for i in range(50)]
+    large = [oversized(one, old_samples(attr, 8384, cut)) if 10 <= i < 40 else one
+             for i, one in enumerate(new)]
+    if packed:
+        large = [zstd_records(large)]
+    data = File(attrs=two_events(attr), records=large).build("<")
+    code, text = pdecode(data, "--blobs", "full")
+    shown = json.loads(text)
+    times = [one["time"] for one in shown["records"] if one["type"] == "SAMPLE"]
+    assert code == 1 and times == [10**6 + i for i in range(50)]
+    assert [error["code"] for error in shown["errors"]] == ["TRAILING"] * 30
+    assert pencode(text) == data
+    (tmp_path / "in").write_bytes(data)
+    assert run("prepair", "-o", tmp_path / "out", tmp_path / "in").returncode == 1
+    fixed = document(tmp_path / "out")
+    assert not fixed["errors"]
+    assert [one["time"] for one in fixed["records"] if one["type"] == "SAMPLE"] == times
