@@ -82,21 +82,22 @@ def reserves(directory):
     return done.stdout.strip() in ("ext2/ext3", "xfs")
 
 
-@pytest.mark.parametrize("options", [[], ["--switch-output=40M"]], ids=("one file", "two"))
+@pytest.mark.parametrize("options", [[], ["--switch-output=24M"]], ids=("one file", "several"))
 def test_space_that_is_reserved_is_given_back(start_precord, workload, tmp_path, options):
-    """The file's size is that of its records all the time."""
+    """The file's size is that of its records all the time. (140 MB are recorded, if none is
+    lost.)"""
     if not reserves(tmp_path):
         pytest.skip("no space is reserved on this file system")
     most = 0
-    process = start_precord("-o", "perf.data", *options, "-e", "page-faults:u", "-c", "1",
-                            "-m", "8M", "--call-graph", "dwarf,16384", "--", workload,
-                            *["touch", "1000"] * 6)
+    process = start_precord("-o", "perf.data", *options, "-e", "cpu-clock:u", "-F", "9000",
+                            "-m", "8M", "--call-graph", "dwarf,16384", "--", workload, "spin",
+                            "1000")
     while process.poll() is None:
         for name in files(tmp_path):
             state = os.stat(tmp_path / name)
             most = max(most, state.st_blocks * 512 - state.st_size)
         time.sleep(0.001)
     states = [os.stat(tmp_path / name) for name in files(tmp_path)]
-    assert process.returncode == 0 and len(states) == 1 + bool(options)
-    assert sum(state.st_size for state in states) > 50e6 and most > 4e6, (states, most)
+    assert process.returncode == 0 and len(states) > bool(options)
+    assert max(state.st_size for state in states) > 20e6 and most > 4e6, (states, most)
     assert all(state.st_blocks * 512 - state.st_size < 65536 for state in states), states
