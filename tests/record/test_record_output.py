@@ -82,6 +82,7 @@ def reserves(directory):
     return done.stdout.strip() in ("ext2/ext3", "xfs")
 
 
+@needs_root     # more memory for buffers than others may have
 @pytest.mark.parametrize("options", [[], ["--switch-output=24M"]], ids=("one file", "several"))
 def test_space_that_is_reserved_is_given_back(start_precord, workload, tmp_path, options):
     """The file's size is that of its records all the time. (140 MB are recorded, if none is
