@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 4096	/* the smallest there is */
+#include "base/pages.h"
 
 enum { ROOM_FIRST = 64 };	/* items */
 
@@ -58,11 +58,10 @@ void *pd_budget_alloc(struct pd_budget *b, size_t size)
 
 void *pd_budget_alloc_written(struct pd_budget *b, size_t size)
 {
-	volatile uint8_t *p = pd_budget_alloc(b, size);
+	void *p = pd_budget_alloc(b, size);
 
-	for (size_t i = 0; p && i < size; i += PAGE)
-		p[i] = 0;
-	return (void *)p;
+	pd_pages_write(p, size);
+	return p;
 }
 
 /* As pd_budget_grow(), but what is added is not set. */

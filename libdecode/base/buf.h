@@ -42,9 +42,7 @@ void pd_budget_note_refused(struct pd_budget *b);
 
 /* Allocates `size` zeroed bytes and charges them. Returns NULL if the budget or malloc refuses. */
 void *pd_budget_alloc(struct pd_budget *b, size_t size);
-/* The same for a large table that is read before it is written to: a page that was only read is the
- * kernel's page of zeros, and replacing that interrupts all CPUs that run threads of the process.
- * So each page is written to here. */
+/* The same for a large table that is read before it is written to: see base/pages.h. */
 void *pd_budget_alloc_written(struct pd_budget *b, size_t size);
 /* Grows p, which is from pd_budget_alloc() or NULL, from its old size. Returns NULL on failure; p
  * is then still valid. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define PAGE 4096	/* the smallest there is */
+#include "base/pages.h"
 
 bool pp_memory_has_room(const struct pp_memory *m, size_t count, size_t size)
 {
@@ -63,11 +63,10 @@ void *pp_memory_zeroed(struct pp_memory *m, size_t count, size_t size)
 
 void *pp_memory_written(struct pp_memory *m, size_t count, size_t size)
 {
-	volatile uint8_t *items = pp_memory_zeroed(m, count, size);
+	void *items = pp_memory_zeroed(m, count, size);
 
-	for (size_t i = 0; items && i < count * size; i += PAGE)
-		items[i] = 0;
-	return (void *)items;
+	pd_pages_write(items, count * size);
+	return items;
 }
 
 void pp_memory_free(struct pp_memory *m, void *items, size_t count, size_t size)

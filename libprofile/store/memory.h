@@ -41,9 +41,7 @@ bool pp_memory_has_room(const struct pp_memory *m, size_t count, size_t size);
 
 /* Returns zeroed memory, or NULL. */
 void *pp_memory_zeroed(struct pp_memory *m, size_t count, size_t size);
-/* The same for a large table that is read before it is written to: a page that was only read is the
- * kernel's page of zeros, and replacing that interrupts all CPUs that run threads of the process.
- * So each page is written to here. */
+/* The same for a large table that is read before it is written to: see base/pages.h. */
 void *pp_memory_written(struct pp_memory *m, size_t count, size_t size);
 
 /* Frees an array of `count` items of `size` bytes. It may be NULL. */

@@ -44,18 +44,18 @@ const struct ps_life *ps_session_life(struct ps_session *s, int32_t pid)
 	return pd_map_find(&s->lives, (uint64_t)(uint32_t)pid + 1);
 }
 
+static uint64_t time_in_ns(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS + (uint64_t)t->tv_nsec;
+}
+
 uint64_t ps_session_recorded_time(const struct ps_session *s, const struct timespec *wall)
 {
-	const uint64_t ns = (uint64_t)wall->tv_sec * 1000000000 + (uint64_t)wall->tv_nsec;
+	const uint64_t ns = time_in_ns(wall);
 
 	if (!s->has_wall)
 		return PD_NO_TIME;
 	return ns > s->wall_at_0 ? ns - s->wall_at_0 : 0;
-}
-
-static uint64_t time_in_ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * NS + (uint64_t)t->tv_nsec;
 }
 
 /* Reads /proc/PID/stat: sets *ticks to when the process began. */
