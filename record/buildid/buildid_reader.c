@@ -14,8 +14,7 @@
 #include "base/file_process.h"
 #include "base/mapped_inode.h"
 #include "base/regular_file.h"
-
-#define NS 1000000000ull
+#include "process/clock.h"
 
 enum {
 	FILE_MS = 2000,			/* in which a file must answer */
@@ -62,7 +61,7 @@ static bool is_mapped_file(const struct request *r, int fd, const struct stat *s
 /* Returns whether the file was written after it was mapped, or may have been. */
 static bool is_changed(const struct request *r, const struct stat *st)
 {
-	const uint64_t changed = (uint64_t)st->st_ctim.tv_sec * NS + (uint64_t)st->st_ctim.tv_nsec;
+	const uint64_t changed = clock_in_ns(&st->st_ctim);
 
 	return r->changed_by && changed > r->changed_by;
 }

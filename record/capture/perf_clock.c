@@ -12,6 +12,7 @@
 #include "base/abi.h"
 #include "capture/ring.h"
 #include "pd/types.h"
+#include "process/clock.h"
 
 #define ATTEMPTS 4	/* keeps the one that an interrupt disturbed least */
 
@@ -19,8 +20,7 @@ static uint64_t wall_clock_ns(void)
 {
 	struct timespec ts;
 
-	return clock_gettime(CLOCK_REALTIME, &ts) == 0 ?
-	       (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec : 0;
+	return clock_gettime(CLOCK_REALTIME, &ts) == 0 ? clock_in_ns(&ts) : 0;
 }
 
 /* Opens a counter of this thread's page faults, whose samples are times. */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "hostinfo/hostinfo_internal.h"
+#include "process/clock.h"
 
 #define COMPRESSION_ZSTD 1
 
@@ -58,11 +59,6 @@ static int write_groups(struct pd_writer *w, struct host_values *h, const struct
 	return host_feature(w, h, PD_FEATURE_GROUP_DESC, host_array(&list, NULL), e);
 }
 
-static uint64_t timespec_ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
-}
-
 /* CLOCK_DATA: the samples' clock and the wall clock at one moment. */
 static int write_clock_data(struct pd_writer *w, struct host_values *h, uint32_t clockid,
 			    uint64_t wall, uint64_t sample, struct pd_error *e)
@@ -89,12 +85,12 @@ static int write_clocks(struct pd_writer *w, struct host_values *h, const struct
 	if (clock_getres(info->clockid, &resolution) != 0)
 		return 0;
 	if (host_feature(w, h, PD_FEATURE_CLOCKID,
-			 (struct pd_value)PD_NUMBER(NULL, timespec_ns(&resolution)), e))
+			 (struct pd_value)PD_NUMBER(NULL, clock_in_ns(&resolution)), e))
 		return -1;
 	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
 		return 0;
-	return write_clock_data(w, h, (uint32_t)info->clockid, timespec_ns(&wall),
-				timespec_ns(&sample), e);
+	return write_clock_data(w, h, (uint32_t)info->clockid, clock_in_ns(&wall),
+				clock_in_ns(&sample), e);
 }
 
 static int write_recording_facts(struct pd_writer *w, struct host_values *h,

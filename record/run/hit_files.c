@@ -7,18 +7,13 @@
 #include "capture/perf_clock.h"
 #include "event/attr.h"
 #include "names/names.h"
+#include "process/clock.h"
 
-#define NS 1000000000ull
 
 /* Limits for reading the files: other users own them. */
 #define LOOK_MS 30000
 #define NAMES_MS 1000		/* or NAMES_PERCENT of the time that the recorder used */
 #define NAMES_PERCENT 5
-
-static uint64_t clock_in_ns(const struct timespec *t)
-{
-	return (uint64_t)t->tv_sec * NS + (uint64_t)t->tv_nsec;
-}
 
 /* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
 static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
