@@ -102,7 +102,7 @@ static bool judge_stack(struct pp_profile *p, const struct pp_stack *s, size_t m
 {
 	const size_t apart = s->nr > 1 && s->items->of == PD_LOCATION_OF_IP;
 	const size_t n = s->nr + s->same - apart;
-	const struct pd_location *first = s->items + apart;
+	const struct pd_location *first = apart ? &s->items[1] : s->items;
 
 	p->counts.no_address += !n;
 	if (!*end && !s->same && (!n || (first->of != PD_LOCATION_OF_CALLCHAIN &&
