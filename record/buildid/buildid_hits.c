@@ -225,10 +225,14 @@ static int by_start(const void *a, const void *b)
 {
 	const struct hits_map *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->file != y->file)
+		return (uintptr_t)x->file < (uintptr_t)y->file ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Returns false without memory. */
+/* Maps of a process by address, file and time. Returns false without memory. */
 static bool sort_maps(struct process *p)
 {
 	uint64_t end = 0;
@@ -292,6 +296,51 @@ static int resolve_page(struct hits *h, int32_t pid, uint64_t number)
 	return 0;
 }
 
+static bool is_same_map(const struct hits_map *a, const struct hits_map *b)
+{
+	return a->start == b->start && a->file == b->file;
+}
+
+static void add_map_time(struct hits_file *f, uint64_t time)
+{
+	if (f && (!f->mapped || time < f->mapped_at))
+		f->mapped_at = time;
+	if (f)
+		f->mapped = true;
+}
+
+/* A process that is started while others are being synthesized is often both: then its maps are as
+ * old as their records. */
+static void add_map_times(const struct process *p)
+{
+	uint64_t time = 0;
+
+	for (size_t i = p->n; i-- > 0;) {
+		if (p->maps[i].time || i + 1 == p->n ||
+		    !is_same_map(&p->maps[i], &p->maps[i + 1]))
+			time = p->maps[i].time;
+		add_map_time(p->maps[i].file, time);
+	}
+}
+
+/* Returns 0, or -1 without memory. */
+static int set_times(struct hits *h)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < h->nr_files; i++)
+		h->files[i]->mapped = false;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct process *p = h->processes[i]; p; p = p->next) {
+			if (sort_maps(p))
+				add_map_times(p);
+			else
+				err = -1;
+		}
+	}
+	return err;
+}
+
 int hits_resolve(struct hits *h)
 {
 	int err = 0;
@@ -303,7 +352,7 @@ int hits_resolve(struct hits *h)
 		memset(h->pages, 0, h->room_pages * sizeof(*h->pages));
 	h->nr_pages = 0;
 	h->recent.used = 0;
-	return err;
+	return err | set_times(h);
 }
 
 struct hits_file *hits_file_at(const struct hits *h, size_t i)

@@ -20,13 +20,15 @@ struct hits_file {
 	uint32_t maj, min;
 	int32_t pid;			/* of the first process that mapped it */
 	bool kernel, hit, mapped;
-	uint64_t mapped_at;		/* time of the first map, ns; 0: before the recording */
+	uint64_t mapped_at;		/* time of the first map, ns; 0: before the recording.
+					 * Set by hits_resolve(), as is `mapped` */
 	struct buildid id;		/* if the MMAP2 record has it */
 	struct hits_file *next;		/* in the same bucket */
 };
 
 struct hits_map {
 	uint64_t start, end;
+	uint64_t time;			/* ns; 0: synthesized */
 	struct hits_file *file;
 };
 
@@ -50,8 +52,8 @@ int hits_map(struct hits *h, int32_t pid, const struct hits_map *map);
 int hits_fork(struct hits *h, int32_t parent, int32_t child);
 int hits_address(struct hits *h, int32_t pid, uint64_t address);
 
-/* Sets `hit` of the files at the addresses so far. Returns 0, or -1 without memory: then some lack
- * it. */
+/* Sets `hit` of the files at the addresses so far, and when files were mapped. Returns 0, or -1
+ * without memory: then some lack it. */
 int hits_resolve(struct hits *h);
 /* Returns the i-th file in the order of addition, NULL after the last. */
 struct hits_file *hits_file_at(const struct hits *h, size_t i);

@@ -118,16 +118,6 @@ static void copy_build_id(const struct pd_record *r, struct hits_file *f)
 	f->id.size = (uint8_t)id.size;
 }
 
-static void add_map_time(const struct pd_record *r, struct hits_file *f)
-{
-	uint64_t time = 0;
-
-	pd_record_time(r, &time);
-	if (!f->mapped || time < f->mapped_at)
-		f->mapped_at = time;
-	f->mapped = true;
-}
-
 static void scan_map(struct buildid_scan *s, const struct pd_record *r)
 {
 	static const char kernel_map[] = "[kernel.kallsyms]";
@@ -135,6 +125,7 @@ static void scan_map(struct buildid_scan *s, const struct pd_record *r)
 	struct hits_map map = { .start = get_number(r, "addr") };
 	struct pd_bytes name;
 
+	pd_record_time(r, &map.time);	/* or 0 */
 	map.end = map.start + get_number(r, "len");
 	if (map.end < map.start)
 		map.end = UINT64_MAX;
@@ -158,7 +149,6 @@ static void scan_map(struct buildid_scan *s, const struct pd_record *r)
 		if (!map.file->pid)
 			map.file->pid = (int32_t)get_number(r, "pid");
 		map.file->kernel = kernel;
-		add_map_time(r, map.file);
 		copy_build_id(r, map.file);
 	}
 	s->failed |= hits_map(s->hits, kernel ? HITS_KERNEL : (int32_t)get_number(r, "pid"), &map);

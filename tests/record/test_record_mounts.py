@@ -3,6 +3,7 @@ precord names their functions, although no path leads to their files then."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 
@@ -15,6 +16,7 @@ pytestmark = [needs("events"),
               pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
                                  reason="only root makes mount namespaces, with unshare")]
 MANY = 40       # more than are held
+OTHERS = 1000   # processes that run already
 SOURCE = r"""
 #include <time.h>
 static volatile unsigned long sum;
@@ -70,6 +72,19 @@ def named(path, function="only_in_there"):
 @pytest.mark.parametrize("options", [[], ["-a"]], ids=["command", "system"])
 def test_a_file_system_of_its_own(place, options):
     assert named(record(place, *options, "--", "unshare", "-m", "sh", "-c", INSIDE, place))
+
+
+def test_a_program_that_starts_while_others_are_synthesized(place):
+    """It is synthesized as well, as if it had run before its file was made."""
+    others = subprocess.Popen(["sh", "-c", f"for i in $(seq {OTHERS}); do sleep 60 & done; "
+                               "echo; wait"], stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        others.stdout.readline()
+        path = record(place, "-a", "--", "unshare", "-m", "sh", "-c", INSIDE, place)
+    finally:
+        os.killpg(others.pid, signal.SIGKILL)
+        others.wait()
+    assert named(path)
 
 
 def test_a_root_directory_of_its_own(place):
