@@ -156,6 +156,25 @@ static int forget_id(struct repair *p, uint64_t end, struct pd_error *e)
 	return failed ? set_error(e, PD_E_IO, failed) : 0;
 }
 
+/* Sets the id of the sample at `at` of the output to one of its event, if it belongs to none: perf
+ * rejects the file. Linux 6.18 was seen to write ids of another recorder's event. */
+static int correct_id(struct repair *p, const struct pd_record *r, uint64_t at, struct pd_error *e)
+{
+	const struct pd_attr *a = r->attr;
+	uint8_t own[8];
+	uint64_t id;
+	int failed;
+
+	if (r->frame.type != PD_RECORD_SAMPLE || p->session->nr_attrs < 2 || !a || !a->nr_ids ||
+	    !pd_session_id_of(p->session, a, PD_RECORD_SAMPLE, r->frame.bytes, &id) || !id ||
+	    pd_session_by_id(p->session, id))
+		return 0;
+	pd_store(own, a->ids[0], sizeof(own), p->session->swap);
+	p->report->ids_forgotten++;
+	failed = pd_out_at(&p->out, at + a->sample_id_at, own, sizeof(own));
+	return failed ? set_error(e, PD_E_IO, failed) : 0;
+}
+
 /* Counts bytes of a record that are not written. The reader counts skipped ones. */
 static void count_dropped(struct repair *p, const struct pd_record *r, uint64_t bytes)
 {
@@ -225,7 +244,7 @@ static int copy_resized(struct repair *p, const struct pd_record *r, size_t own,
 		failed = pd_out_at(&p->out, at + PD_RECORD_SIZE_AT, number, sizeof(number));
 	p->report->records++;
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;
-	return failed ? set_error(e, PD_E_IO, failed) : 0;
+	return failed ? set_error(e, PD_E_IO, failed) : correct_id(p, r, at, e);
 }
 
 /* Copies a record whose damaged size covers the records after it, and copies these. */
@@ -398,7 +417,7 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 		return forget_id(p, p->out.offset, e);
 	if (r->frame.type == PD_RECORD_HEADER_ATTR && note_attr_place(p, r, at, e))
 		return -1;
-	return payload ? copy_payload(p, at, d, payload, e) : 0;
+	return payload ? copy_payload(p, at, d, payload, e) : correct_id(p, r, at, e);
 }
 
 static int copy_records(struct repair *p, struct pd_error *e)

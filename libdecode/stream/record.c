@@ -249,6 +249,24 @@ static size_t own_trailer(const struct pd_record *r)
 	return r->trailer_bytes.size;
 }
 
+/* Returns whether both are samples and the one at `at`, inside this one, is older: what was in the
+ * kernel's buffer before, where it stated too large a size. */
+static bool covers_older(const struct pd_record *r, size_t at)
+{
+	const struct pd_bytes whole = r->frame.bytes,
+			      inside = { whole.data + at, whole.size - at };
+	struct pd_session *s = r->session;
+	uint64_t time, before;
+	struct pd_attr *a;
+
+	return r->frame.type == PD_RECORD_SAMPLE && r->attr && at < whole.size &&
+	       pd_record_header_load(inside.data, s->swap).type == PD_RECORD_SAMPLE &&
+	       pd_session_attr_of(s, PD_RECORD_SAMPLE, inside, &a) == PD_FOUND &&
+	       pd_session_sample_time(s, r->attr, whole, &time) &&
+	       pd_session_sample_time(s, a, inside, &before) && before &&
+	       !pd_resync_is_later(before, time);
+}
+
 size_t pd_record_own_size(const struct pd_record *r)
 {
 	const size_t size = r->frame.bytes.size, end = end_of_fields(r),
@@ -259,7 +277,9 @@ size_t pd_record_own_size(const struct pd_record *r)
 		return size;
 	if (with_trailer < size)
 		own = find_covered(r, with_trailer);
-	return own == size ? find_covered(r, end) : own;
+	if (own == size)
+		own = find_covered(r, end);
+	return covers_older(r, own) ? size : own;
 }
 
 /* Reports bytes after the fields of a sample, which has no more than its event selects. Newer

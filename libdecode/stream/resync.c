@@ -13,7 +13,6 @@
 #define ADDS_UP 1		/* the variable parts of a sample add up to its size */
 #define TRUSTED 5		/* points that a chain needs, ... */
 #define TRUSTED_AT_END 2	/* ... and one that ends where the records end */
-#define NEAR_NS (3600ull * 1000000000)
 #define REACH 65536		/* no record is larger */
 #define MOVES_MAX 8
 
@@ -32,11 +31,6 @@ static void read_header(const struct pd_resync *r, struct pd_bytes in, struct pd
 		.state = PD_FRAME_WHOLE,
 		.desc = pd_record_desc(h.type),
 	};
-}
-
-bool pd_resync_is_near(uint64_t a, uint64_t b)
-{
-	return (a > b ? a - b : b - a) < NEAR_NS;
 }
 
 static bool has_known_id(const struct pd_resync *r, const struct pd_record *record)

@@ -8,6 +8,7 @@
 #define PD_RESYNC_SPAN (256u << 10)	/* bytes that one search covers */
 #define PD_RESYNC_BLOCK 4096	/* of which multiples of 4 are tried first */
 #define PD_RESYNC_CREDIT (16u << 20)	/* upper limit of the credit, in bytes */
+#define PD_RESYNC_NEAR_NS (3600ull * 1000000000)
 #define PD_RESYNC_RATE 16		/* credit for each byte of input */
 
 /* Facts about earlier records. */
@@ -71,8 +72,17 @@ static inline bool pd_resync_charge(struct pd_resync *r, uint64_t n)
 struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size_t from,
 				   enum pd_resync_end end);
 
-/* Returns whether the two times may be from one recording. */
-bool pd_resync_is_near(uint64_t a, uint64_t b);
+/* Returns whether the two times may be from one recording: within an hour. */
+static inline bool pd_resync_is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < PD_RESYNC_NEAR_NS;
+}
+
+/* Returns whether time `a` is not before `b`, and both may be from one recording. */
+static inline bool pd_resync_is_later(uint64_t a, uint64_t b)
+{
+	return a >= b && pd_resync_is_near(a, b);
+}
 
 /* Returns whether the record that fills `bytes` is beyond doubt: its event, its time and every
  * field. */

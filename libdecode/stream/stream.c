@@ -348,7 +348,9 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	l->bad_at = f->offset;
 	if (search_at_offset(s, e))
 		return -1;
-	if (l->found && whole && peek(s, size + HEADER, &have, e))
+	if (l->found && whole &&
+	    (peek(s, size + HEADER, &have, e) ||
+	     peek(s, pd_lost_size_with_next(s, have, size), &have, e)))
 		return -1;
 	if (l->found)
 		return !f->desc || (l->searched_to < f->offset + size &&

@@ -116,8 +116,19 @@ static enum pd_next next_lost_inner(struct pd_stream *s, struct pd_frame *f, str
 	return pd_lost_piece(l, f, at, bytes, last, e);
 }
 
-/* Returns whether what is at inner_at is not a record, although its header is possible. */
-static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
+enum lost { IS_RECORD, IS_LOST, IS_UNDECIDED };
+
+/* Finds out whether records inside the whole one at inner_at show that its size is damaged. */
+static enum lost doubt_inner(struct pd_stream *s, struct pd_bytes left, uint64_t size,
+			     uint64_t found_at)
+{
+	if (left.size < pd_lost_size_with_next(s, left, size) && !s->no_more_inner)
+		return IS_UNDECIDED;
+	return pd_lost_are_old_bytes(s, left, size, found_at) ? IS_RECORD : IS_LOST;
+}
+
+/* Finds out whether what is at inner_at is not a record, although its header is possible. */
+static enum lost inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 {
 	const struct pd_bytes left = pd_stream_inner_left(s);
 	const uint64_t at = s->inner_base + s->inner_at;
@@ -126,21 +137,24 @@ static bool inner_is_lost(struct pd_stream *s, const struct pd_frame *f)
 	if (pd_resync_may_begin(f->type, f->size, f->desc) &&
 	    pd_stream_leads_on(s, l, left, at, f->size, s->no_more_inner) &&
 	    pd_stream_is_usual(s, f, f->size))
-		return false;
+		return IS_RECORD;
 	if (!f->desc && f->size <= left.size && f->type < PD_IMPLAUSIBLE_TYPE &&
 	    pd_stream_leads_on(s, l, left, at, f->size, s->no_more_inner))
-		return false;
+		return IS_RECORD;
 	pd_lost_prepare_search(s, l, at);
 	if (f->size <= left.size &&
 	    (pd_resync_is_trusted(&s->resync, (struct pd_bytes){ left.data, f->size }) ||
 	     pd_resync_leads_chain(&s->resync, left, f->size, end_of_inner(s)) ==
 		     PD_RESYNC_FOUND))
-		return false;
+		return IS_RECORD;
 	l->bad_at = at;
 	if (search_inner(s) == NEED_MORE)
-		return false;
-	return !f->desc || (l->found && l->searched_to < at + f->size &&
-			    !pd_lost_are_old_bytes(s, left, f->size, l->searched_to - at));
+		return IS_RECORD;
+	if (!f->desc)
+		return IS_LOST;
+	return l->found && l->searched_to < at + f->size ?
+		       doubt_inner(s, left, f->size, l->searched_to - at) :
+		       IS_RECORD;
 }
 
 /* Reports a record whose frame has no end. */
@@ -159,6 +173,7 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 	for (;;) {
 		const struct pd_bytes left = pd_stream_inner_left(s);
 		enum pd_next next = PD_NEXT_END;
+		enum lost lost = IS_UNDECIDED;
 		int more;
 
 		*f = (struct pd_frame){ .offset = s->outer_offset,
@@ -175,13 +190,15 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 				pd_lost_begin(&s->lost_inner, f, at, PD_E_SIZE, HEADER, f->size);
 				continue;
 			}
-			if ((left.size >= f->size || s->no_more_inner) && inner_is_lost(s, f)) {
+			if (left.size >= f->size || s->no_more_inner)
+				lost = inner_is_lost(s, f);
+			if (lost == IS_LOST) {
 				pd_lost_begin(&s->lost_inner, f, at,
 					      f->desc ? PD_E_SIZE : PD_E_GARBAGE, f->size,
 					      left.size);
 				continue;
 			}
-			if (left.size >= f->size) {
+			if (lost == IS_RECORD && left.size >= f->size) {
 				f->bytes = (struct pd_bytes){ left.data, f->size };
 				s->inner_at += f->size;
 				pd_stream_keep_sample(s, f);

@@ -28,11 +28,14 @@ bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd
 
 /* Gets the time of a sample from its first bytes. Returns false if it has none. */
 bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time);
-/* Returns whether the record at have[at] is older than the sample of `size` bytes at have[0], which
- * covers it: the kernel stated too large a size, and the bytes were in its buffer before. Records
- * that a damaged size covers are newer, or follow the sample's fields directly. */
-bool pd_lost_are_old_bytes(const struct pd_stream *s, struct pd_bytes have, uint64_t size,
-			   uint64_t at);
+/* Returns whether the bytes at have[at], which look like a record, were in the kernel's buffer
+ * before the sample of `size` bytes at have[0]: the kernel stated too large a size. Records that a
+ * damaged size covers are newer, or follow the sample's fields and lead over its end. Looks at
+ * pd_lost_size_with_next() bytes. */
+bool pd_lost_are_old_bytes(struct pd_stream *s, struct pd_bytes have, uint64_t size, uint64_t at);
+/* Returns the size of the record of `size` bytes at have[0] and of the one after it, or of its
+ * header if that is not there. */
+uint64_t pd_lost_size_with_next(const struct pd_stream *s, struct pd_bytes have, uint64_t size);
 /* Prepares a search at `offset`: sets the time of the last sample and adds credit. */
 void pd_lost_prepare_search(struct pd_stream *s, struct pd_lost *l, uint64_t offset);
 /* Sets the time of the last sample. */

@@ -43,7 +43,7 @@ bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t
 }
 
 /* Prepares the record at the start of `bytes`. Returns false if it is none, or not whole. */
-static bool prepare_at(const struct pd_stream *s, struct pd_bytes bytes, struct pd_record *r)
+static bool prepare_at(struct pd_stream *s, struct pd_bytes bytes, struct pd_record *r)
 {
 	const struct pd_record_header h = pd_record_header_load(bytes.data, s->session->swap);
 
@@ -52,24 +52,100 @@ static bool prepare_at(const struct pd_stream *s, struct pd_bytes bytes, struct 
 		.inner_offset = PD_OUTER, .desc = pd_record_desc(h.type),
 		.state = PD_FRAME_WHOLE } };
 	return h.size <= bytes.size && pd_resync_may_begin(h.type, h.size, r->frame.desc) &&
-	       !pd_record_prepare(r);
+	       pd_resync_charge(&s->resync, h.size) && !pd_record_prepare(r);
 }
 
-bool pd_lost_are_old_bytes(const struct pd_stream *s, struct pd_bytes have, uint64_t size,
-			   uint64_t at)
+/* Returns whether headers lead from have[at] to have[to], record by record. Sets *last to the
+ * offset of the last. */
+static bool leads_to(const struct pd_stream *s, struct pd_bytes have, uint64_t at, uint64_t to,
+		     uint64_t *last)
+{
+	while (at < to) {
+		const struct pd_record_header h =
+			pd_record_header_load(have.data + at, s->session->swap);
+
+		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)))
+			return false;
+		*last = at;
+		at += h.size;
+	}
+	return at == to;
+}
+
+/* Returns whether the record at have[at] is older than one of time `time`, or its time is
+ * impossible. */
+static bool is_older(struct pd_stream *s, struct pd_bytes have, uint64_t at, uint64_t time)
+{
+	const struct pd_bytes bytes = { have.data + at, have.size - (size_t)at };
+	struct pd_record record;
+	uint64_t before;
+
+	return prepare_at(s, bytes, &record) && pd_record_hot_time(&record, &before) && before &&
+	       !pd_resync_is_later(before, time);
+}
+
+enum next_record { NOT_NEXT, MAY_BE_NEXT, IS_LATER };
+
+/* Finds out whether the record after one of time `time` is at the start of `bytes`. It may be too
+ * large, as well. */
+static enum next_record judge_next(struct pd_stream *s, struct pd_bytes bytes, uint64_t time)
+{
+	struct pd_record next;
+	uint64_t later;
+
+	if (!prepare_at(s, bytes, &next) ||
+	    (next.error.code != PD_OK && next.error.code != PD_E_TRAILING))
+		return NOT_NEXT;
+	if (!pd_record_hot_time(&next, &later) || !later)
+		return pd_record_trailing(&next).size ? NOT_NEXT : MAY_BE_NEXT;
+	if (!pd_resync_is_near(later, time))
+		return NOT_NEXT;
+	return later >= time ? IS_LATER : MAY_BE_NEXT;
+}
+
+/* Returns whether the bytes of a sample from `at` on were in the buffer before, although records
+ * there may follow its fields directly. Those that a damaged size covers lead to the record after
+ * it, and the sample's time is not between theirs and that one's. */
+static bool are_old_records(struct pd_stream *s, struct pd_bytes have, uint64_t size, uint64_t at,
+			    uint64_t time)
+{
+	const struct pd_bytes after = { have.data + size, have.size - (size_t)size };
+	const enum next_record next = judge_next(s, after, time);
+	uint64_t last;
+
+	pd_resync_charge(&s->resync, size);
+	if (next == NOT_NEXT || !leads_to(s, have, at, size, &last))
+		return next != NOT_NEXT;
+	return next == IS_LATER && is_older(s, have, last, time);
+}
+
+uint64_t pd_lost_size_with_next(const struct pd_stream *s, struct pd_bytes have, uint64_t size)
+{
+	uint64_t next = HEADER;
+
+	if (have.size >= size + HEADER)
+		next = pd_record_header_load(have.data + size, s->session->swap).size;
+	return size + (next > HEADER ? next : HEADER);
+}
+
+bool pd_lost_are_old_bytes(struct pd_stream *s, struct pd_bytes have, uint64_t size, uint64_t at)
 {
 	struct pd_record sample, inside;
 	struct pd_record_header next;
-	uint64_t time, before;
+	uint64_t time, other;
+	bool has_time;
 
 	if (have.size < size + HEADER || at >= size || !prepare_at(s, have, &sample) ||
 	    sample.frame.type != PD_RECORD_SAMPLE || !pd_record_hot_time(&sample, &time) ||
-	    at == HEADER + sample.extent.end ||
 	    !prepare_at(s, (struct pd_bytes){ have.data + at, have.size - (size_t)at }, &inside))
 		return false;
+	has_time = pd_record_hot_time(&inside, &other) && other;
+	if (has_time && pd_resync_is_later(other, time))
+		return false;
+	if (!has_time || !pd_resync_is_near(other, time) || at == HEADER + sample.extent.end)
+		return are_old_records(s, have, size, at, time);
 	next = pd_record_header_load(have.data + size, s->session->swap);
-	return pd_record_hot_time(&inside, &before) && before && before < time &&
-	       pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
+	return pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
 }
 
 void pd_lost_set_time(struct pd_stream *s)

@@ -227,12 +227,13 @@ def old_samples(attr, size, cut):
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["", "compressed"])
-@pytest.mark.parametrize("cut", [8, 24])
-def test_old_samples_in_a_sample(cut, packed, tmp_path):
-    """Where two recorders sample the same event, the kernel adds the size of one's stack."""
+@pytest.mark.parametrize("cut, size", [(8, 8384), (24, 8384), (0, 8384), (0, 8352), (0, 48)])
+def test_old_samples_in_a_sample(cut, size, packed, tmp_path):
+    """Where two recorders sample the same event, the kernel adds the size of one's stack. Old
+    samples may follow the fields directly, and even end where the large sample does."""
     attr = attr_of("IP|TID|TIME|CPU|IDENTIFIER")
     new = [sample(attr, ip=1, pid=7, tid=8, time=10**6 + i, id=1, cpu=1) for i in range(50)]
-    large = [oversized(one, old_samples(attr, 8384, cut)) if 10 <= i < 40 else one
+    large = [oversized(one, old_samples(attr, size, cut)) if 10 <= i < 40 else one
              for i, one in enumerate(new)]
     if packed:
         large = [zstd_records(large)]
@@ -248,3 +249,16 @@ def test_old_samples_in_a_sample(cut, packed, tmp_path):
     fixed = document(tmp_path / "out")
     assert not fixed["errors"]
     assert [one["time"] for one in fixed["records"] if one["type"] == "SAMPLE"] == times
+
+
+def test_prepair_corrects_foreign_ids(tmp_path):
+    """Such samples have the id of the other recorder's event, with which perf rejects a file."""
+    attr = attr_of("IP|TID|TIME|CPU|IDENTIFIER")
+    dummy = Attr(type=1, config=9, sample_type=attr.sample_type, flags=attr.flags)
+    samples = [sample(attr, ip=1, pid=7, tid=8, time=10**6 + i, id=99, cpu=1) for i in range(4)]
+    samples[1:3] = [oversized(one, old_samples(attr, 80, 8)) for one in samples[1:3]]
+    data = File(attrs=[(dummy, [1]), (attr, [2, 3])], records=samples).build("<")
+    (tmp_path / "in").write_bytes(data)
+    done = run("prepair", "--json", "-o", tmp_path / "out", tmp_path / "in")
+    assert json.loads(done.stdout)["mended"]["ids"] == 4
+    assert [one["identifier"] for one in document(tmp_path / "out")["records"]] == [2] * 4

@@ -23,8 +23,8 @@ struct pd_repair_report {
 	uint64_t shortened;		/* records whose size was corrected, because it covered
 					 * other records or bytes after a sample's fields, or the
 					 * data after them (AUXTRACE) ends early */
-	uint64_t ids_forgotten;		/* records other than samples whose id belongs to no event:
-					 * set to 0 */
+	uint64_t ids_forgotten;		/* records whose id belongs to no event: set to 0, in
+					 * samples to an id of the event they are counted for */
 	uint64_t attrs_recovered;	/* attributes whose own size was corrected, or that were
 					 * replaced by the copy in EVENT_DESC */
 	bool placeholder_formats;	/* tracepoint formats were damaged, and perf refuses such
