@@ -433,7 +433,8 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
 		c->info.attr_size = h.attr_size;
 		c->features_moved = h.moved;
-		c->ids_doubtful = h.attrs_moved && bits[PD_FEATURE_EVENT_DESC];
+		c->ids_doubtful = h.ids_doubtful && bits[PD_FEATURE_EVENT_DESC];
+		s->attrs_doubtful = h.attrs_doubtful;
 		c->info.complete = false;
 		if (pd_note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
 			return no_memory(e);

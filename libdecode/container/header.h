@@ -30,8 +30,8 @@ struct pd_container {
 					 * the input */
 	uint64_t features_moved;	/* by which features are after their stated offsets, modulo
 					 * 2^64: bytes were inserted before them, or removed */
-	bool ids_doubtful;		/* so were attributes, and ids may be at another offset than
-					 * stated; EVENT_DESC has them */
+	bool ids_doubtful;		/* before the end of the attributes: ids may be at another
+					 * offset than stated; EVENT_DESC has them */
 };
 
 /* Checks the first 16 bytes and sets mode, byte order, v1 and header_size. Returns 0, or -1 if this

@@ -224,7 +224,8 @@ static bool is_table_stated(const struct file *f, const struct pd_header_numbers
 }
 
 /* Finds features that are all as far from their stated offsets. Bytes were then inserted before
- * them, or removed: before the attributes if these are as far from theirs, else in the records. */
+ * them, or removed: before the attributes if these are as far from theirs, in them if the records
+ * are, else in the records. */
 static bool recover_moved(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
 	const struct pd_moved_search search = { .source = f->source, .swap = f->swap,
@@ -237,9 +238,12 @@ static bool recover_moved(struct file *f, struct pd_header_numbers *h, size_t nr
 	h->moved = table - search.data_end;
 	if (!attrs_fill(f, h->attrs.offset, h->attrs.size, h->attr_size) &&
 	    attrs_fill(f, h->attrs.offset + h->moved, h->attrs.size, h->attr_size)) {
-		h->attrs_moved = true;
+		h->ids_doubtful = true;
 		replace_number(f, "attrs.offset", 24, &h->attrs.offset,
 			       h->attrs.offset + h->moved);
+		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
+	} else if (!records_at(f, h->data.offset) && records_at(f, h->data.offset + h->moved)) {
+		h->ids_doubtful = h->attrs_doubtful = true;
 		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
 	} else {
 		replace_number(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size,

@@ -8,7 +8,9 @@ struct pd_header_numbers {
 	uint64_t size, attr_size;
 	struct { uint64_t offset, size; } attrs, data, event_types;
 	uint64_t moved;		/* by which features are after their stated offsets, modulo 2^64 */
-	bool attrs_moved;	/* by as much */
+	bool ids_doubtful;	/* bytes were inserted or removed before the end of the
+				 * attributes */
+	bool attrs_doubtful;	/* and after their beginning */
 };
 
 /* Replaces impossible offsets and sizes by those of the usual layout (attrs end where data begin,

@@ -69,14 +69,14 @@ static void visit_text(void *ctx, const struct pd_field *f, struct pd_bytes text
 		((struct event_desc *)ctx)->name = text;
 }
 
-enum difference { SAME, ZEROED, DIFFERENT };
+enum difference { SAME, LOST, DIFFERENT };
 
 static void report_difference(const struct event_desc *d, const char *field, enum difference what)
 {
 	if (d->s->report && what != SAME)
 		d->s->report(d->s->report_ctx, &(struct pd_error){
-			.code = what == ZEROED ? PD_E_RESTORED : PD_E_MISMATCH,
-			.severity = what == ZEROED ? PD_DAMAGED : PD_NOTE,
+			.code = what == LOST ? PD_E_RESTORED : PD_E_MISMATCH,
+			.severity = what == LOST ? PD_DAMAGED : PD_NOTE,
 			.record = "EVENT_DESC", .field = field, .offset = d->offset });
 }
 
@@ -114,7 +114,7 @@ static enum difference compare_attrs(struct pd_bytes own, struct pd_bytes copy)
 	}
 	if (first == both)
 		return SAME;
-	return is_in_zeroed_block(own, first, last) ? ZEROED : DIFFERENT;
+	return is_in_zeroed_block(own, first, last) ? LOST : DIFFERENT;
 }
 
 /* Without memory there is no choice between the two. */
@@ -129,7 +129,7 @@ static void keep_copy(struct pd_session *s, struct pd_bytes copy, struct pd_byte
 	*kept = (struct pd_bytes){ bytes, copy.size };
 }
 
-/* Returns the attribute with the same index, restored if zeros have damaged it. */
+/* Returns the attribute with the same index, restored if it is the one that is damaged. */
 static struct pd_attr *check_attr(struct event_desc *d)
 {
 	struct pd_attr *a = d->index <= d->s->nr_attrs ? d->s->attrs[d->index - 1] : NULL;
@@ -139,12 +139,14 @@ static struct pd_attr *check_attr(struct event_desc *d)
 	if (!a || !d->attr)
 		return a;
 	found = compare_attrs(a->bytes, copy);
+	if (found == DIFFERENT && d->s->attrs_doubtful)
+		found = LOST;
 	if (found == DIFFERENT && !a->copy.size && !a->is_restored)
 		keep_copy(d->s, copy, &a->copy);
-	if (found == ZEROED && d->s->is_pipe && !a->whole_copy.size)
+	if (found == LOST && d->s->is_pipe && !a->whole_copy.size)
 		keep_copy(d->s, copy, &a->whole_copy);
-	d->restored |= found == ZEROED;
-	if (found != ZEROED || pd_session_restore_attr(d->s, a, copy) == 0)
+	d->restored |= found == LOST;
+	if (found != LOST || pd_session_restore_attr(d->s, a, copy) == 0)
 		report_difference(d, "attr", found);
 	return a;
 }
@@ -172,7 +174,7 @@ static enum difference compare_ids(const struct pd_attr *a, size_t from_header, 
 		return SAME;
 	for (size_t i = 0; i < from_header && i < copied; i++)
 		if (!a->ids[i])
-			return ZEROED;
+			return LOST;
 	return DIFFERENT;
 }
 

@@ -65,6 +65,8 @@ struct pd_session {
 	struct pd_budget *budget;
 	enum pd_swap swap;
 	bool is_pipe;		/* records define the events */
+	bool attrs_doubtful;	/* bytes were inserted into the attrs section, or removed: the
+				 * copies in EVENT_DESC are right */
 	struct pd_arena arena;
 	struct pd_attr **attrs;
 	size_t nr_attrs, attrs_capacity;

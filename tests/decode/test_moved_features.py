@@ -32,7 +32,7 @@ def changed(data, bytes_more, at=0.5, order="<", filler=JUNK):
     return data[:place] + filler[:bytes_more] + data[place:]
 
 
-def check(data, whole, tmp_path, run_pdecode, decode):
+def check(data, whole, tmp_path, run_pdecode, decode, field="data.size"):
     """All features are read, from the file and the repaired one, and the same bytes come back."""
     path, fixed = tmp_path / "changed.data", tmp_path / "fixed.data"
     path.write_bytes(data)
@@ -42,7 +42,7 @@ def check(data, whole, tmp_path, run_pdecode, decode):
     assert document["features"] == whole["features"] != {}
     assert document["file"]["complete"] is False
     assert [error["field"] for error in document["errors"]
-            if error.get("record") == "header"] == ["data.size"]
+            if error.get("record") == "header"] == [field]
     assert document["summary"]["account"]["total"] == len(data)
     again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
     assert again.stdout == data, again.stderr
@@ -69,7 +69,7 @@ def test_every_sample_but_the_removed_ones(order, own, more, at, run_pdecode, de
     data = File([(ATTR, [42])], RECORDS, FEATURES, own_features=own).build(order)
     (tmp_path / "whole").write_bytes(data)
     document = check(changed(data, more, at, order), decode(tmp_path / "whole"), tmp_path,
-                     run_pdecode, decode)
+                     run_pdecode, decode, "data.size" if at else "data.offset")
     samples = document["summary"]["by_type"]["SAMPLE"]
     assert samples == len(RECORDS) if more > 0 else samples >= len(RECORDS) - 2
 
@@ -94,33 +94,60 @@ def places_before_records(data):
     return {"ids": 104, "in ids": 112, "attrs": attrs}
 
 
-@pytest.mark.parametrize("name", ["01-basic", "12-tracepoints", "43-multi-event", "16-zstd"])
-@pytest.mark.parametrize("place", ["ids", "in ids", "attrs"])
-@pytest.mark.parametrize("more", [1, 8, 64, 70_000, -8])
-def test_bytes_before_the_attributes(name, place, more, run_pdecode, decode, tmp_path):
-    """All samples are read, with the event that they are of."""
-    source, path, fixed = PERF / f"{name}.data", tmp_path / "changed.data", tmp_path / "fixed.data"
-    data, whole = source.read_bytes(), decode(source)
-    at = places_before_records(data)[place]
-    if more < 0 and place == "attrs":
-        at += more
-    path.write_bytes(data[:at] + JUNK[:more] + data[at:] if more > 0 else
-                     data[:at] + data[at - more:])
+def inserted(data, at, more):
+    """The file with more bytes there, or with fewer."""
+    return data[:at] + JUNK[:more] + data[at:] if more > 0 else data[:at] + data[at - more:]
+
+
+def check_samples(data, whole, tmp_path, run_pdecode, decode):
+    """All events and samples are read, from the file and the repaired one, and the same bytes come
+    back."""
+    path, fixed = tmp_path / "changed.data", tmp_path / "fixed.data"
+    path.write_bytes(data)
     done = run_pdecode(["--blobs", "full", path])
     document = json.loads(done.stdout)
     assert done.returncode == 1
-    assert document["features"] == whole["features"]
-    assert [error["field"] for error in document["errors"]] == ["attrs.offset", "data.offset"]
     assert samples(document) == samples(whole) != []
+    for attr in document["attrs"]:
+        attr.pop("restored", None)
     assert document["attrs"] == whole["attrs"]
     again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
-    assert again.stdout == path.read_bytes(), again.stderr
+    assert again.stdout == data, again.stderr
     assert subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
                           timeout=60).returncode == 1
     repaired = decode(fixed)
     assert not repaired["errors"]
     assert [a["ids"] for a in repaired["attrs"]] == [a["ids"] for a in whole["attrs"]]
     assert repaired["summary"]["by_type"]["SAMPLE"] == whole["summary"]["by_type"]["SAMPLE"]
+    return document
+
+
+@pytest.mark.parametrize("name", ["01-basic", "12-tracepoints", "43-multi-event", "16-zstd"])
+@pytest.mark.parametrize("place", ["ids", "in ids", "attrs"])
+@pytest.mark.parametrize("more", [1, 8, 64, 70_000, -8])
+def test_bytes_before_the_attributes(name, place, more, run_pdecode, decode, tmp_path):
+    """All samples are read, with the event that they are of."""
+    source = PERF / f"{name}.data"
+    data, whole = source.read_bytes(), decode(source)
+    at = places_before_records(data)[place]
+    if more < 0 and place == "attrs":
+        at += more
+    document = check_samples(inserted(data, at, more), whole, tmp_path, run_pdecode, decode)
+    assert document["features"] == whole["features"]
+    assert [error["field"] for error in document["errors"]] == ["attrs.offset", "data.offset"]
+
+
+@pytest.mark.parametrize("name", ["01-basic", "12-tracepoints", "43-multi-event"])
+@pytest.mark.parametrize("into", [5, 26, 127, 140])
+@pytest.mark.parametrize("more", [1, 8, 4096, -1, -8, -16])
+def test_bytes_in_the_attributes(name, into, more, run_pdecode, decode, tmp_path):
+    """EVENT_DESC has the attributes and their ids."""
+    source = PERF / f"{name}.data"
+    data, whole = source.read_bytes(), decode(source)
+    at = places_before_records(data)["attrs"] + into + min(more, 0)
+    document = check_samples(inserted(data, at, more), whole, tmp_path, run_pdecode, decode)
+    assert document["features"] == whole["features"]
+    assert document["errors"][0]["field"] == "data.offset"
 
 
 def test_a_file_whose_end_is_elsewhere_too_is_not_read_so(run_pdecode, tmp_path):
