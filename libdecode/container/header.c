@@ -400,6 +400,17 @@ static size_t find_data_end(struct pd_source *source, struct pd_session *s, stru
 	return 0;
 }
 
+/* Notes what pd_recover_header() found. */
+static void note_recovery(struct pd_session *s, struct pd_container *c,
+			  const struct pd_header_numbers *h, const bool bits[PD_FEATURE_BITS])
+{
+	c->info.attr_size = h->attr_size;
+	c->features_moved = h->moved;
+	c->ids_doubtful = h->ids_doubtful && bits[PD_FEATURE_EVENT_DESC];
+	s->attrs_doubtful = h->attrs_doubtful;
+	c->info.complete = false;
+}
+
 int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		   const struct pd_report *r, struct pd_error *e)
 {
@@ -431,11 +442,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 		nr_features += bits[i];
 	if (c->info.size_known &&
 	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
-		c->info.attr_size = h.attr_size;
-		c->features_moved = h.moved;
-		c->ids_doubtful = h.ids_doubtful && bits[PD_FEATURE_EVENT_DESC];
-		s->attrs_doubtful = h.attrs_doubtful;
-		c->info.complete = false;
+		note_recovery(s, c, &h, bits);
 		if (pd_note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
 			return no_memory(e);
 	}

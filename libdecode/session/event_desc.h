@@ -5,10 +5,10 @@
 #include "session/session.h"
 
 /* Names the session's events, and adds ids to events without any. Adds events of a pipe that no
- * record has defined (pd_attr.has_no_record). Replaces attributes that were
- * overwritten with zeros, or are doubtful, by their copies (pd_attr.is_restored), and reports these
- * as PD_E_RESTORED, other differences as PD_E_MISMATCH. `plan` is that of EVENT_DESC; `offset` is that of the
- * section, for error reports. */
+ * record has defined (pd_attr.has_no_record). Replaces attributes that were overwritten with zeros,
+ * or are doubtful, by their copies (pd_attr.is_restored), and reports these as PD_E_RESTORED, other
+ * differences as PD_E_MISMATCH. `plan` is that of EVENT_DESC; `offset` is that of the section, for
+ * error reports. */
 void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section,
 			  uint64_t offset);
 
