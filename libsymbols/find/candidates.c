@@ -19,10 +19,11 @@
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
  * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
  * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %M: where
- * it mapped the file, %R: a root directory that the caller keeps, %k: the path of a kernel module,
- * not compressed. The path in .gnu_debugaltlink is taken for the recorded one: %a: that, if it is
- * relative, %b: the directory of the file that states it, and its place, %z: what follows the
- * directory of debug files. A pattern whose parts are not all known is left out. */
+ * it mapped the file, %R: a root directory that the caller keeps, %F: a file that it keeps, %k: the
+ * path of a kernel module, not compressed. The path in .gnu_debugaltlink is taken for the recorded
+ * one: %a: that, if it is relative, %b: the directory of the file that states it, and its place,
+ * %z: what follows the directory of debug files. A pattern whose parts are not all known is left
+ * out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -84,6 +85,7 @@ static const struct pattern patterns[] = {
 	{ "%M", IMAGE, PS_PLACE_MAPPED },
 	{ "%p", IMAGE | OBJECT, PS_PLACE_RECORDED },
 	{ "%R%p", IMAGE, PS_PLACE_PROCESS },
+	{ "%F", IMAGE, PS_PLACE_MAPPED },
 	{ "%p.dwp", PACKAGE, PS_PLACE_RECORDED },
 	{ "%k", MODULE, PS_PLACE_RECORDED },
 	{ "%k.xz", MODULE, PS_PLACE_RECORDED },
@@ -104,6 +106,7 @@ struct values {
 	const char *root;		/* of %P */
 	char process[32];		/* that of a process that runs */
 	const char *held;		/* of %R */
+	const char *file;		/* of %F */
 	char mapped[80];		/* of %M; "": not known where */
 	char id[2 * PS_BUILD_ID_MAX + 1];
 	char dirname[PS_PATH_MAX];	/* "": the path is in / */
@@ -204,6 +207,8 @@ static const char *value_of(const struct values *v, char part, size_t *n)
 		return v->root;
 	case 'R':
 		return v->held;
+	case 'F':
+		return v->file;
 	case 'M':
 		return v->mapped[0] ? v->mapped : NULL;
 	case 'a':
@@ -268,6 +273,8 @@ static size_t repeats_of(const struct pattern *p, const struct values *v)
 		return has_directory(v->what);
 	if (starts_with(p, "%R"))
 		return v->places->nr_roots;
+	if (starts_with(p, "%F"))
+		return v->places->nr_files;
 	switch (p->place) {
 	case PS_PLACE_SYSROOT:
 		return v->places->sysroot != NULL;
@@ -291,10 +298,18 @@ static void set_process(struct values *v, const struct ps_mapper *m)
 			 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)m->pid, m->start, m->end);
 }
 
+/* overlayfs has numbers of its layers in the uppermost bits of inodes. */
+static bool may_be_file(const struct ps_wanted *what, const struct ps_held_file *file)
+{
+	return !what->ino || (what->ino ^ file->ino) << 16 == 0;
+}
+
 static void set_turn(struct values *v, size_t n)
 {
 	v->directory = n < v->places->nr_debug_dirs ? v->places->debug_dirs[n] : NULL;
 	v->held = n < v->places->nr_roots ? v->places->roots[n] : NULL;
+	v->file = n < v->places->nr_files && may_be_file(v->what, &v->places->files[n]) ?
+			  v->places->files[n].path : NULL;
 	if (n < v->what->nr_mappers)
 		set_process(v, &v->what->mappers[n]);
 }

@@ -210,7 +210,8 @@ static void find_image(struct ps_session *s, struct ps_loaded *l, const struct p
 			      .min = image->min },
 	};
 	struct ps_search search = { .what = { .kind = PS_WANT_IMAGE, .path = l->recorded_path,
-					      .build_id = image->build_id, .mappers = i.mappers },
+					      .build_id = image->build_id, .mappers = i.mappers,
+					      .ino = i.recorded.ino },
 				    .use = use_image, .session = s, .ctx = &i };
 
 	l->why = PD_WHY_NO_FILE;

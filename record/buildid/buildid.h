@@ -12,7 +12,7 @@
 #define BUILDID_MAX 20
 
 struct deadline;
-struct held_roots;
+struct held_files;
 struct hits;
 
 struct buildid {
@@ -54,7 +54,7 @@ struct buildid_request {
 						 * the recording back */
 	/* The same moment on the clock of the records and the wall clock, ns; 0: not known */
 	uint64_t now, wall;
-	const struct held_roots *roots;	/* of processes that have ended; may be NULL */
+	const struct held_files *held;	/* of processes that have ended; may be NULL */
 };
 
 /* Reads the recording back and writes feature BUILD_ID. fd: the output; everything must be flushed;

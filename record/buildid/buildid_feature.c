@@ -122,7 +122,7 @@ static int write_feature(struct pd_writer *w, const struct hits *h,
 			 const struct buildid_request *what, struct buildid_summary *out,
 			 struct pd_error *e)
 {
-	const struct reading reading = { buildid_reader_new(what->roots), what, out };
+	const struct reading reading = { buildid_reader_new(what->held), what, out };
 	struct item *items;
 	struct pd_value *list, value;
 	struct hits_file *f;

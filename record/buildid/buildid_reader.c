@@ -41,7 +41,7 @@ struct buildid_reader {
 	struct device silent[DEVICES];
 	size_t nr_silent;
 	struct request request;
-	const struct held_roots *roots;	/* may be NULL */
+	const struct held_files *held;	/* may be NULL */
 };
 
 /* Returns whether it is the file that was mapped: another may have its name now, or in another
@@ -58,16 +58,10 @@ static bool is_mapped_file(const struct request *r, int fd, const struct stat *s
 	       r->min == now.min;
 }
 
-/* Returns whether the file was written after it was mapped, or may have been. */
-static bool is_changed(const struct request *r, const struct stat *st)
-{
-	const uint64_t changed = clock_in_ns(&st->st_ctim);
-
-	return r->changed_by && changed > r->changed_by;
-}
-
-/* Returns whether the file is the mapped one. */
-static bool read_mapped(const struct request *r, const char *path, struct reply *reply)
+/* Returns whether the file is the mapped one. changed: wall clock, ns; 0: its ctime. If it is later
+ * than the map, the file was written since, or may have been. */
+static bool read_mapped(const struct request *r, const char *path, uint64_t changed,
+			struct reply *reply)
 {
 	struct stat st;
 	int fd = open_regular(AT_FDCWD, path, &st);
@@ -75,7 +69,9 @@ static bool read_mapped(const struct request *r, const char *path, struct reply 
 
 	if (fd < 0)
 		return false;
-	is_same = is_mapped_file(r, fd, &st) && !is_changed(r, &st);
+	if (!changed)
+		changed = clock_in_ns(&st.st_ctim);
+	is_same = is_mapped_file(r, fd, &st) && (!r->changed_by || changed <= r->changed_by);
 	if (is_same)
 		buildid_of_fd(fd, &reply->id);
 	reply->is_replaced = !is_same;
@@ -83,17 +79,32 @@ static bool read_mapped(const struct request *r, const char *path, struct reply 
 	return is_same;
 }
 
-static void read_below_roots(const struct buildid_reader *reader, struct reply *reply)
+static bool read_below_roots(const struct buildid_reader *reader, struct reply *reply)
 {
 	const struct request *r = &reader->request;
-	char root[HELD_ROOT_PATH], path[HELD_ROOT_PATH + sizeof(r->paths[1])];
+	char root[HELD_PATH], path[HELD_PATH + sizeof(r->paths[1])];
 
-	for (size_t i = 0; reader->roots && i < reader->roots->n; i++) {
-		held_root_path(reader->roots, i, root);
+	for (size_t i = 0; i < reader->held->n; i++) {
+		held_path(reader->held, reader->held->fds[i], root);
 		snprintf(path, sizeof(path), "%s%s", root, r->paths[1]);
-		if (read_mapped(r, path, reply))
-			return;
+		if (read_mapped(r, path, 0, reply))
+			return true;
 	}
+	return false;
+}
+
+static bool read_program(const struct buildid_reader *reader, struct reply *reply)
+{
+	char path[HELD_PATH];
+
+	for (size_t i = 0; i < reader->held->nr_programs; i++) {
+		const struct held_program *p = &reader->held->programs[i];
+
+		held_path(reader->held, p->fd, path);
+		if (read_mapped(&reader->request, path, p->changed, reply))
+			return true;
+	}
+	return false;
 }
 
 static void read_anywhere(const struct buildid_reader *reader, struct reply *reply)
@@ -101,10 +112,11 @@ static void read_anywhere(const struct buildid_reader *reader, struct reply *rep
 	const struct request *r = &reader->request;
 
 	memset(reply, 0, sizeof(*reply));
-	if (read_mapped(r, r->paths[0], reply) || !r->paths[1][0])
+	if (read_mapped(r, r->paths[0], 0, reply) || !r->paths[1][0])
 		return;
-	if (!read_mapped(r, r->paths[1], reply) && r->ino)
-		read_below_roots(reader, reply);
+	if (!read_mapped(r, r->paths[1], 0, reply) && r->ino && reader->held &&
+	    !read_below_roots(reader, reply))
+		read_program(reader, reply);
 }
 
 static void serve_build_ids(void *arg, int socket, int file)
@@ -121,12 +133,12 @@ static void serve_build_ids(void *arg, int socket, int file)
 	}
 }
 
-struct buildid_reader *buildid_reader_new(const struct held_roots *roots)
+struct buildid_reader *buildid_reader_new(const struct held_files *held)
 {
 	struct buildid_reader *r = calloc(1, sizeof(*r));
 
 	if (r)
-		*r = (struct buildid_reader){ .process = FILE_PROCESS_NONE, .roots = roots };
+		*r = (struct buildid_reader){ .process = FILE_PROCESS_NONE, .held = held };
 	return r;
 }
 

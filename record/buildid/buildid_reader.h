@@ -3,7 +3,7 @@
 #define RECORD_BUILDID_READER_H
 
 #include "base/deadline.h"
-#include "base/held_roots.h"
+#include "base/held_files.h"
 #include "buildid/buildid.h"
 
 /* Where a file may be: at one of these paths. */
@@ -16,9 +16,9 @@ struct buildid_place {
 
 struct buildid_reader;
 
-/* roots: where files are looked for that are at none of their paths; may be NULL. Returns NULL
- * without memory. */
-struct buildid_reader *buildid_reader_new(const struct held_roots *roots);
+/* held: what files may be that are at none of their paths, and where else they may be; may be NULL.
+ * Returns NULL without memory. */
+struct buildid_reader *buildid_reader_new(const struct held_files *held);
 void buildid_reader_free(struct buildid_reader *r);	/* NULL is fine */
 
 enum buildid_result {

@@ -39,10 +39,12 @@ struct recorded {
 	char path[32];
 };
 
-/* The roots of processes that have ended, as libpdsymbols wants them. */
-struct root_paths {
-	char text[HELD_ROOTS_MOST][HELD_ROOT_PATH];
-	const char *paths[HELD_ROOTS_MOST];
+/* The files of processes that have ended, as libpdsymbols wants them. */
+struct held_places {
+	char text[HELD_ROOTS_MOST][HELD_PATH];
+	const char *roots[HELD_ROOTS_MOST];
+	char programs[HELD_PROGRAMS_MOST][HELD_PATH];
+	struct ps_held_file files[HELD_PROGRAMS_MOST];
 };
 
 struct names {
@@ -52,7 +54,7 @@ struct names {
 	int socket;			/* to the recorder */
 	struct pd_history *history;
 	struct ps_session *session;
-	struct root_paths root_paths;
+	struct held_places held;
 	struct recent recent[DISTINCT];
 	bool lacks_history;		/* for lack of memory */
 	bool cut;
@@ -162,21 +164,27 @@ static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd
 	look_up_data(n, r, item);
 }
 
-static struct ps_places list_places(const struct held_roots *roots, struct root_paths *list)
+static struct ps_places list_places(const struct held_files *held, struct held_places *list)
 {
-	const size_t n = roots ? roots->n : 0;
+	const size_t n = held ? held->n : 0, nr_programs = held ? held->nr_programs : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		held_root_path(roots, i, list->text[i]);
-		list->paths[i] = list->text[i];
+		held_path(held, held->fds[i], list->text[i]);
+		list->roots[i] = list->text[i];
 	}
-	return (struct ps_places){ .size = sizeof(struct ps_places), .roots = list->paths,
-				   .nr_roots = n };
+	for (size_t i = 0; i < nr_programs; i++) {
+		held_path(held, held->programs[i].fd, list->programs[i]);
+		list->files[i] = (struct ps_held_file){ list->programs[i],
+							held->programs[i].ino };
+	}
+	return (struct ps_places){ .size = sizeof(struct ps_places), .roots = list->roots,
+				   .nr_roots = n, .files = list->files,
+				   .nr_files = nr_programs };
 }
 
 static bool make_session(struct names *n)
 {
-	const struct ps_places places = list_places(n->options->roots, &n->root_paths);
+	const struct ps_places places = list_places(n->options->held, &n->held);
 	const struct ps_options o = {
 		.size = sizeof(o), .history = n->history, .places = &places,
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,

@@ -7,7 +7,7 @@
 
 #include "base/deadline.h"
 #include "base/file_names.h"
-#include "base/held_roots.h"
+#include "base/held_files.h"
 #include "pd/symbols.h"
 #include "recording/symbols.h"
 
@@ -23,7 +23,7 @@ struct names_options {
 	struct deadline deadline;	/* names that are not found until then are left out */
 	const struct file_names *silent;	/* are not opened */
 	const struct file_names *replaced;	/* nor are these: other files are there now */
-	const struct held_roots *roots;		/* of processes that have ended; may be NULL */
+	const struct held_files *held;		/* of processes that have ended; may be NULL */
 };
 
 enum names_result {

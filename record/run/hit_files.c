@@ -61,7 +61,7 @@ static int write_hits(struct datafile *f, const struct buildid_request *what,
 struct asked {
 	struct buildid_request request;
 	struct deadline deadline;
-	struct held_roots roots;
+	struct held_files held;
 };
 
 /* Makes a request. *a must stay where it is. */
@@ -70,10 +70,10 @@ static void ask(struct asked *a, struct recording *r, enum buildid_which which)
 	struct perf_clock_pair now;
 
 	a->deadline = deadline_in(LOOK_MS, &r->interrupt.hurry);
-	mounts_roots(&r->mounts, &a->roots);
+	mounts_files(&r->mounts, &a->held);
 	if (which == BUILDID_NONE || !read_clocks(&r->events, &now))
 		now = (struct perf_clock_pair){ 0 };
-	a->request = (struct buildid_request){ which, &a->deadline, now.perf, now.wall, &a->roots };
+	a->request = (struct buildid_request){ which, &a->deadline, now.perf, now.wall, &a->held };
 }
 
 /* Writes feature BUILD_ID, and takes totals from the same pass over the records. */
@@ -175,9 +175,9 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 static struct pd_bytes find_names(struct recording *r, int fd, const struct buildid_summary *found,
 				  const char *where)
 {
-	struct held_roots roots;
+	struct held_files held;
 	struct names_options o = {
-		.began = (uint64_t)r->began, .roots = &roots,
+		.began = (uint64_t)r->began, .held = &held,
 		.silent = &found->silent, .replaced = &found->replaced,
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
 		.stacks = have_stacks(r),
@@ -189,7 +189,7 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 	struct pd_bytes section;
 
 	read_moment(r, &o);
-	mounts_roots(&r->mounts, &roots);
+	mounts_files(&r->mounts, &held);
 	section = names_find(fd, &o, &result, &lack);
 	log_names(&r->log, result, where);
 	if (lack.text[0])

@@ -3,14 +3,11 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,11 +16,9 @@
 #include "process/clock.h"
 
 enum {
-	KEPT_MS = 10000,		/* after the process ended: who removes a container waits */
 	CHECK_MS = 1000,
 	EVENTS_AT_ONCE = 64,
 	PROCESSES_MOST = 4096,		/* that run already and are looked at */
-	OTHER_FILES = 64,		/* that can still be opened */
 	RING_PAGES = 8,			/* for the records of some 200 processes */
 };
 
@@ -80,11 +75,6 @@ static void let_go(struct mounts *m, size_t i)
 	m->holds[i] = m->holds[--m->n];
 }
 
-static bool is_running(pid_t pid)
-{
-	return kill(pid, 0) == 0 || errno == EPERM;
-}
-
 /* Returns the one whose process ended first, or m->n. */
 static size_t find_oldest(const struct mounts *m)
 {
@@ -92,7 +82,7 @@ static size_t find_oldest(const struct mounts *m)
 
 	for (size_t i = 0; i < m->n; i++)
 		if ((oldest == m->n || m->holds[i].alive < m->holds[oldest].alive) &&
-		    !is_running(m->holds[i].pid))
+		    !held_is_running(m->holds[i].pid))
 			oldest = i;
 	return oldest;
 }
@@ -110,20 +100,12 @@ static bool make_room(struct mounts *m)
 	return true;
 }
 
-/* The lowest numbers are given first. */
-static bool leaves_room(int fd)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + OTHER_FILES < limit.rlim_cur;
-}
-
 static bool add_hold(struct mounts *m, const struct mount_root *what, int root, pid_t pid)
 {
 	char path[32];
 	int ns = -1;
 
-	if (!leaves_room(root) || !make_room(m))
+	if (!held_leaves_room(root) || !make_room(m))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
 	if (!is_same_namespace(what, &m->own))
@@ -147,6 +129,12 @@ static void hold_root_of(struct mounts *m, pid_t pid)
 	}
 	if (held || is_same_root(&what, &m->own) || !add_hold(m, &what, root, pid))
 		close(root);
+}
+
+static void hold_files_of(struct mounts *m, pid_t pid)
+{
+	hold_root_of(m, pid);
+	programs_hold(&m->programs, pid);
 }
 
 static void hold_running_processes(struct mounts *m)
@@ -232,13 +220,14 @@ void mounts_start(struct mounts *m, const struct target *t)
 	if (root < 0)
 		return;
 	close(root);
+	programs_start(&m->programs, t->kind == TARGET_COMMAND);
 	/* first, so that a program that is started meanwhile is seen */
 	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
 		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));
 	if (t->kind == TARGET_SYSTEM)
 		hold_running_processes(m);
 	for (size_t i = 0; i < t->threads.n && t->kind == TARGET_THREADS; i++)
-		hold_root_of(m, t->threads.items[i]);
+		hold_files_of(m, t->threads.items[i]);
 }
 
 static void take_record(struct mounts *m, const struct ring *r, uint64_t at)
@@ -250,7 +239,7 @@ static void take_record(struct mounts *m, const struct ring *r, uint64_t at)
 		((uint8_t *)&record)[i] = r->data[(at + i) & (r->size - 1)];
 	if (record.header.type == PD_RECORD_COMM &&
 	    record.header.misc & PERF_RECORD_MISC_COMM_EXEC)
-		hold_root_of(m, (pid_t)record.pid);
+		hold_files_of(m, (pid_t)record.pid);
 }
 
 static void read_ring(struct mounts *m, struct ring *r)
@@ -296,25 +285,25 @@ void mounts_age(struct mounts *m)
 	if (now - m->checked < CHECK_MS)
 		return;
 	m->checked = now;
-	for (size_t i = m->n; i-- > 0;) {
-		if (is_running(m->holds[i].pid))
-			m->holds[i].alive = now;
-		else if (now - m->holds[i].alive >= KEPT_MS)
+	for (size_t i = m->n; i-- > 0;)
+		if (held_is_over(m->holds[i].pid, &m->holds[i].alive, now))
 			let_go(m, i);
-	}
+	programs_age(&m->programs, now);
 }
 
-void mounts_roots(const struct mounts *m, struct held_roots *out)
+void mounts_files(const struct mounts *m, struct held_files *out)
 {
 	out->holder = getpid();
 	out->n = m->n;
 	for (size_t i = 0; i < m->n; i++)
 		out->fds[i] = m->holds[i].root;
+	programs_list(&m->programs, out);
 }
 
 void mounts_close(struct mounts *m)
 {
 	while (m->n)
 		let_go(m, m->n - 1);
+	programs_close(&m->programs);
 	stop_watching(m);
 }

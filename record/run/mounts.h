@@ -1,5 +1,5 @@
-/* mounts.h - holds mount namespaces and root directories of processes that may end before the
- * recording does: the files that they mapped are read at its end.
+/* mounts.h - holds mount namespaces, root directories and programs of processes that may end before
+ * the recording does: the files that they mapped are read at its end.
  *
  * A descriptor of a namespace keeps its mounts, and so the devices, in use.
  */
@@ -11,8 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/held_roots.h"
+#include "base/held_files.h"
 #include "capture/ring.h"
+#include "run/programs.h"
 #include "target/target.h"
 
 /* A mount namespace and a directory in it. */
@@ -31,6 +32,7 @@ struct mounts {
 	struct mount_root own;
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
+	struct programs programs;
 	struct ring *rings;		/* of counters whose COMM records are read */
 	size_t nr_rings;
 	int epoll;			/* readable when there may be any; -1: no counters */
@@ -46,8 +48,8 @@ void mounts_start(struct mounts *m, const struct target *t);
 void mounts_look(struct mounts *m);
 /* Lets go of what no process had for 10 s. Call it often. */
 void mounts_age(struct mounts *m);
-/* Stores the directories, borrowed until the next call of another function. */
-void mounts_roots(const struct mounts *m, struct held_roots *out);
+/* Stores the directories and programs, borrowed until the next call of another function. */
+void mounts_files(const struct mounts *m, struct held_files *out);
 void mounts_close(struct mounts *m);
 
 #endif

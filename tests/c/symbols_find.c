@@ -38,6 +38,13 @@ static const char *given(const char *text)
 	return strcmp(text, "-") ? text : NULL;
 }
 
+static void parse_file(char *text, struct ps_held_file *to)
+{
+	char *path = strchr(text, ':');
+
+	*to = (struct ps_held_file){ path + 1, strtoull(text, NULL, 16) };
+}
+
 static void parse_mapper(const char *text, struct ps_mapper *to)
 {
 	*to = (struct ps_mapper){ .pid = 0 };
@@ -61,6 +68,7 @@ static int names(int argc, char **argv)
 	uint8_t id[PS_BUILD_ID_MAX];
 	const char *dirs[8];
 	struct ps_mapper mappers[8];
+	struct ps_held_file files[8];
 	struct ps_wanted what = { .path = given(argv[1]),
 				  .build_id = parse_id(argv[2], id),
 				  .debuglink = given(argv[3]), .mappers = mappers };
@@ -69,6 +77,7 @@ static int names(int argc, char **argv)
 	while (strcmp(kinds[what.kind], argv[0]))
 		what.kind++;
 	places.debug_dirs = dirs;
+	places.files = files;
 	for (int i = 4; i < argc; i++) {
 		char *value = strchr(argv[i], '=');
 
@@ -85,6 +94,10 @@ static int names(int argc, char **argv)
 			places.network = PS_DEBUGINFOD;
 		else if (!strcmp(argv[i], "pid"))
 			parse_mapper(value, &mappers[what.nr_mappers++]);
+		else if (!strcmp(argv[i], "file"))
+			parse_file(value, &files[places.nr_files++]);
+		else if (!strcmp(argv[i], "ino"))
+			what.ino = strtoull(value, NULL, 16);
 		else if (!strcmp(argv[i], "linking"))
 			what.linking = strchr(value, ':') + 1, what.linking_place = place_of(value);
 		else if (!strcmp(argv[i], "vmlinux"))

@@ -33,7 +33,7 @@ def build_ids(tmp_path_factory):
     sources = [path for path in sorted((ROOT / "record" / "buildid").glob("*.c"))
                if path.name != "buildid_scan.c"]
     sources += [ROOT / "record" / "base" / name for name in (
-        "deadline.c", "file_names.c", "file_process.c", "held_roots.c", "mapped_inode.c",
+        "deadline.c", "file_names.c", "file_process.c", "held_files.c", "mapped_inode.c",
         "priority.c", "regular_file.c")]
     command = [os.environ.get("CC") or "cc", "-std=gnu11", "-g", "-D_GNU_SOURCE",
                "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",

@@ -74,6 +74,18 @@ def test_a_file_that_a_process_has_mapped():
                 if place == "mapped"]
 
 
+def test_files_that_the_caller_keeps():
+    """The one of the recorded inode, of which overlayfs uses the uppermost bits; all if none was
+    recorded."""
+    held = ["file=7:/proc/1/fd/3", "file=8:/proc/1/fd/4", "file=9000000000007:/proc/1/fd/5"]
+    assert names("image", "/app", "-", "-", "ino=8", *held) == [
+        ("recorded", "/app"), ("mapped", "/proc/1/fd/4")]
+    assert names("image", "/app", "-", "-", "ino=7000000000007", *held)[1:] == [
+        ("mapped", "/proc/1/fd/3"), ("mapped", "/proc/1/fd/5")]
+    assert len(names("image", "/app", ID, "-", *held)) == 1 + 3
+    assert names("debug", "/app", "-", "x", *held) == names("debug", "/app", "-", "x")
+
+
 def test_split_debug_information():
     """A package is next to the program, an object's file where the compiler wrote it."""
     assert names("package", "/usr/bin/app", "-", "-", "sysroot=/s", "dir=/d", "pid=7") == [

@@ -54,12 +54,22 @@ bool process_path_read(const char *path, struct process_path *out)
 	return true;
 }
 
+static bool is_descriptor(const char *path)
+{
+	int pid = 0, fd = -1, end = 0;
+
+	sscanf(path, "/proc/%9d/fd/%9d%n", &pid, &fd, &end);
+	return end && pid > 0 && fd >= 0 && !path[end];
+}
+
 bool process_path_is_mapped(const char *path)
 {
 	static const char hex[] = "0123456789abcdef";
 	int pid = 0, start = 0;
 	size_t middle;
 
+	if (is_descriptor(path))
+		return true;
 	if (sscanf(path, "/proc/%9d/map_files/%n", &pid, &start) != 1 || !start || pid <= 0)
 		return false;
 	middle = strspn(path + start, hex);

@@ -18,7 +18,7 @@ struct process_path {
 bool process_path_read(const char *path, struct process_path *out);
 
 /* Returns whether the path is one of "/proc/PID/map_files/START-END", a link to what the process
- * has mapped there. */
+ * has mapped there, or "/proc/PID/fd/N", one to what it has open. */
 bool process_path_is_mapped(const char *path);
 
 /* Returns whether the process runs and belongs to the user. */

@@ -58,7 +58,7 @@ enum ps_file_place {
 	PS_PLACE_DEBUGINFOD,	/* no path, but what a debuginfod server is asked for:
 				 * "debuginfod:BUILD_ID/executable", or .../debuginfo */
 	PS_PLACE_MAPPED,	/* what a process still has mapped, though no path may lead to it:
-				 * "/proc/PID/map_files/START-END" */
+				 * "/proc/PID/map_files/START-END"; or one of ps_places.files */
 };
 
 /* Whether files are asked for that are nowhere on this machine. */
@@ -68,6 +68,12 @@ enum ps_network { PS_OFFLINE, PS_DEBUGINFOD };
 #define PS_RUNNING_VDSO_32 "[vdso32]"	/* which the kernel maps by ARCH_MAP_VDSO_32 */
 
 #define PS_BUILD_ID_MAX 64	/* bytes */
+
+/* A file that is kept open, though no path may lead to it. */
+struct ps_held_file {
+	const char *path;		/* "/proc/PID/fd/N" */
+	uint64_t ino;
+};
 
 /* Where to look for files besides the usual directories. Members may be NULL. */
 struct ps_places {
@@ -84,6 +90,9 @@ struct ps_places {
 	 * nowhere else, as PS_PLACE_PROCESS */
 	const char *const *roots;
 	size_t nr_roots;
+	/* Files of such processes: for images that are nowhere else */
+	const struct ps_held_file *files;
+	size_t nr_files;
 };
 #define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
 
@@ -107,6 +116,7 @@ struct ps_wanted {
 	const char *linking;		/* PS_WANT_ALT: the file that needs it, to whose directory a
 					 * path may be relative; NULL: none */
 	enum ps_file_place linking_place;
+	uint64_t ino;			/* as recorded; 0: unknown */
 };
 
 /* How it is known that a file is the one of the recording. */

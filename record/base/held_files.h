@@ -1,0 +1,37 @@
+/* held_files.h - root directories and programs of processes that may have ended, kept open. */
+#ifndef RECORD_HELD_FILES_H
+#define RECORD_HELD_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { HELD_ROOTS_MOST = 32, HELD_PROGRAMS_MOST = 64, HELD_PATH = 32 };
+
+/* A program that was not changed since it was started. */
+struct held_program {
+	int fd;
+	uint64_t ino;
+	uint64_t changed;		/* wall clock, ns: its ctime then */
+};
+
+/* Empty if zeroed. */
+struct held_files {
+	pid_t holder;			/* the process that has them open */
+	size_t n;
+	int fds[HELD_ROOTS_MOST];	/* root directories */
+	size_t nr_programs;
+	struct held_program programs[HELD_PROGRAMS_MOST];
+};
+
+/* Writes the path by which other processes of the same user reach a descriptor of the holder. */
+void held_path(const struct held_files *h, int fd, char path[HELD_PATH]);
+
+/* Returns whether a new descriptor leaves enough others. */
+bool held_leaves_room(int fd);
+bool held_is_running(pid_t pid);
+/* Returns whether a process ended 10 s ago or earlier; *alive: ms, when it was seen to run. */
+bool held_is_over(pid_t pid, uint64_t *alive, uint64_t now);
+
+#endif

@@ -1,0 +1,140 @@
+/* programs.c - keep descriptors of the programs that were started last. */
+#include "run/programs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/clock.h"
+
+void programs_start(struct programs *p, bool keeps_all)
+{
+	const char *temporary = getenv("TMPDIR");
+	const char *const paths[PROGRAM_DEVICES] = { "/", ".", temporary ? temporary : "/tmp" };
+	struct stat st;
+
+	p->keeps_all = keeps_all;
+	for (size_t i = 0; i < PROGRAM_DEVICES; i++)
+		if (stat(paths[i], &st) == 0)
+			p->devices[p->nr_devices++] = st.st_dev;
+}
+
+static bool is_memory_file(const char *link)
+{
+	static const char head[] = "/memfd:";
+	char target[sizeof(head)];
+	const ssize_t n = readlink(link, target, sizeof(head) - 1);
+
+	return n == sizeof(head) - 1 && memcmp(target, head, sizeof(head) - 1) == 0;
+}
+
+static bool is_in_use_anyway(const struct programs *p, const struct stat *st)
+{
+	for (size_t i = 0; i < p->nr_devices; i++)
+		if (p->devices[i] == st->st_dev)
+			return true;
+	return false;
+}
+
+static struct program_hold *find_program(struct programs *p, const struct stat *st)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->holds[i].was.st_ino == st->st_ino && p->holds[i].was.st_dev == st->st_dev)
+			return &p->holds[i];
+	return NULL;
+}
+
+static void drop_program(struct programs *p, size_t i)
+{
+	close(p->holds[i].fd);
+	p->holds[i] = p->holds[--p->n];
+}
+
+static void drop_oldest(struct programs *p)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < p->n; i++)
+		if (p->holds[i].alive < p->holds[oldest].alive)
+			oldest = i;
+	drop_program(p, oldest);
+}
+
+/* Opens nothing of the file system that the program is on. Returns a descriptor, or -1. */
+static int find_file(const struct programs *p, pid_t pid, struct stat *st)
+{
+	char link[32];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, st) == 0 && held_leaves_room(fd) &&
+	    (is_in_use_anyway(p, st) || is_memory_file(link)))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+void programs_hold(struct programs *p, pid_t pid)
+{
+	struct program_hold *held;
+	struct stat st;
+	const int fd = find_file(p, pid, &st);
+
+	if (fd < 0)
+		return;
+	held = find_program(p, &st);
+	if (held) {
+		held->pid = pid;
+		held->alive = clock_ms();
+		close(fd);
+		return;
+	}
+	if (p->n == HELD_PROGRAMS_MOST)
+		drop_oldest(p);
+	p->holds[p->n++] = (struct program_hold){ fd, st, pid, clock_ms() };
+}
+
+void programs_age(struct programs *p, uint64_t now)
+{
+	for (size_t i = p->n; i-- > 0 && !p->keeps_all;)
+		if (held_is_over(p->holds[i].pid, &p->holds[i].alive, now))
+			drop_program(p, i);
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* To remove a file changes its ctime, but afterwards there is no path to write to it. */
+static bool is_as_it_was(const struct program_hold *h)
+{
+	struct stat now;
+
+	if (fstat(h->fd, &now))
+		return false;
+	return is_same_time(&now.st_ctim, &h->was.st_ctim) ||
+	       (!now.st_nlink && now.st_size == h->was.st_size &&
+		is_same_time(&now.st_mtim, &h->was.st_mtim));
+}
+
+void programs_list(const struct programs *p, struct held_files *out)
+{
+	out->nr_programs = 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (is_as_it_was(&p->holds[i]))
+			out->programs[out->nr_programs++] = (struct held_program){
+				p->holds[i].fd, p->holds[i].was.st_ino,
+				clock_in_ns(&p->holds[i].was.st_ctim),
+			};
+}
+
+void programs_close(struct programs *p)
+{
+	while (p->n)
+		drop_program(p, p->n - 1);
+}
