@@ -100,16 +100,34 @@ static bool make_room(struct mounts *m)
 	return true;
 }
 
-static bool add_hold(struct mounts *m, const struct mount_root *what, int root, pid_t pid)
+/* Returns a descriptor, or -1: the process has ended, or is in another namespace by now. The number
+ * of a namespace that is not held is soon that of another. */
+static int open_namespace(const struct mount_root *what, pid_t pid)
 {
 	char path[32];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == what->ns_dev &&
+		       st.st_ino == what->ns_ino))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool add_hold(struct mounts *m, const struct mount_root *what, int root, pid_t pid)
+{
+	const bool is_own = is_same_namespace(what, &m->own);
 	int ns = -1;
 
 	if (!held_leaves_room(root) || !make_room(m))
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	if (!is_same_namespace(what, &m->own))
-		ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (!is_own)
+		ns = open_namespace(what, pid);
+	if (!is_own && ns < 0)
+		return false;
 	m->holds[m->n++] = (struct mount_hold){ *what, ns, root, pid, clock_ms() };
 	return true;
 }
