@@ -294,6 +294,13 @@ static bool is_nowhere(const struct pp_frame *frame)
 	       frame->at.cpumode == PD_CPUMODE_USER;
 }
 
+/* Threads begin in files: the callers of JIT code without frame pointers are lost. */
+static bool is_jit_code(const struct pp_frame *frame)
+{
+	return frame->kind == PP_KIND_JIT && frame->at.cpumode == PD_CPUMODE_USER &&
+	       !(frame->at.flags & PD_LOCATION_DATA);
+}
+
 /* The totals are of the samples that are shown, as with a filter. All of them have an address. */
 static void leave_out(struct merge *g, size_t i, uint32_t event)
 {
@@ -317,8 +324,11 @@ static int merge_node(struct merge *g, size_t i)
 		at = p->places[node->parent];
 	at.is_left_out = false;	/* the samples of the parent are others */
 	at.is_idle |= frame->kind == PP_KIND_IDLE;
-	if (at.leaf == PP_NONE)
+	at.is_below_cut |= frame->kind == PP_KIND_CUT;
+	if (at.leaf == PP_NONE) {
 		at.is_rootless = is_nowhere(frame);
+		at.is_jit_root = is_jit_code(frame) && !at.is_below_cut;
+	}
 	for (uint32_t k = p->first_step[node->frame]; k < p->first_step[node->frame + 1]; k++)
 		if (step_down(g, &at, p->steps[k].function))
 			return -1;
@@ -340,6 +350,8 @@ static int merge_node(struct merge *g, size_t i)
 	}
 	if (at.is_rootless && !is_nowhere(frame))
 		p->events[at.event].rootless += node->samples;
+	if (at.is_jit_root)
+		p->events[at.event].jit_roots += node->samples;
 	p->shape.nodes[at.node].weight += node->weight;
 	p->shape.nodes[at.node].samples += node->samples;
 	return 0;

@@ -134,6 +134,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->copies_unverified += from->copies_unverified;
 	to->copies_mismatched += from->copies_mismatched;
 	to->copies_no_file += from->copies_no_file;
+	to->copies_jit += from->copies_jit;
 	to->lone += from->lone;
 	to->chains += from->chains;
 	to->no_address += from->no_address;

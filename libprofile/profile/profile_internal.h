@@ -19,6 +19,7 @@ struct pp_counted_event {
 	struct pp_weigher weigher;
 	uint64_t weight, samples, idle_weight, idle_samples;
 	uint64_t rootless;	/* samples in known code, of stacks that begin in no map */
+	uint64_t jit_roots;	/* samples of stacks that begin in JIT code, and are not cut */
 	uint64_t enabled, running;	/* ns, of samples with counter values; 0: not recorded */
 	size_t attr;		/* its index; SIZE_MAX: none */
 	uint32_t root;		/* its node in the tree */
@@ -81,6 +82,8 @@ struct pp_place {
 	uint32_t leaf;		/* the function in which samples are, PP_NONE: none */
 	bool is_left_out;	/* its own samples are */
 	bool is_rootless;	/* the outermost address is in no map */
+	bool is_below_cut;	/* the stack is cut */
+	bool is_jit_root;	/* the outermost address is in JIT code */
 };
 
 struct pp_stack;

@@ -88,6 +88,8 @@ static void count_end(struct pp_profile *p, const struct pd_location *last, cons
 	c->copies_short += strcmp(end, "STACK_CUT") == 0;
 	c->copies_foreign += strcmp(end, "NO_ARCH") == 0;
 	c->copies_no_file += strcmp(end, "NO_FILE") == 0;
+	c->copies_jit += image && pd_image_kind_is_own_code(image->kind) &&
+			 strcmp(end, "NO_CFI") == 0;
 	if (strcmp(end, "MISMATCH") != 0)
 		return;
 	if (image && image->build_id.size)

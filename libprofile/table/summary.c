@@ -12,6 +12,8 @@
 /* Some of the first samples of a program begin in the one that it replaced. */
 enum { ROOTLESS_SAMPLES = 10, ROOTLESS_PERCENT = 10, DOUBT_TEXT = 200 };
 
+#define JIT_HELP "java -XX:+PreserveFramePointer"
+
 static double percent(uint64_t part, uint64_t all)
 {
 	return all ? 100.0 * (double)part / (double)all : 0;
@@ -96,6 +98,11 @@ static void put_losses(struct pp_out *out, const struct pp_counted_event *e)
 			  "others: record fewer events\n", percent(e->running, e->enabled));
 }
 
+static bool are_many(uint64_t stacks, const struct pp_counted_event *e)
+{
+	return stacks >= ROOTLESS_SAMPLES && percent(stacks, e->samples) >= ROOTLESS_PERCENT;
+}
+
 /* Stacks that begin nowhere mislead less than those that are missing, and can be seen less. */
 bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t size)
 {
@@ -107,11 +114,13 @@ bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t si
 		return false;
 	c = &p->counts;
 	e = &p->events[i];
-	if (c->lone * 2 > c->chains)
+	if (are_many(e->jit_roots, e))
+		snprintf(text, size, "%.0f %% of the stacks begin in JIT code, as it keeps no "
+			 "frame pointers: " JIT_HELP, percent(e->jit_roots, e->samples));
+	else if (c->lone * 2 > c->chains)
 		snprintf(text, size, "%.0f %% of the stacks are one function: %s",
 			 percent(c->lone, c->chains), help);
-	else if (e->rootless >= ROOTLESS_SAMPLES &&
-		 percent(e->rootless, e->samples) >= ROOTLESS_PERCENT)
+	else if (are_many(e->rootless, e))
 		snprintf(text, size, "%.0f %% of the stacks begin in no file, as code without "
 			 "frame pointers is in them: %s", percent(e->rootless, e->samples), help);
 	else
@@ -138,7 +147,7 @@ static void put_copies_short(struct pp_out *out, const struct pp_weigher *w)
 			  "record with --call-graph dwarf,%u\n", share, larger);
 }
 
-/* Writes what helps stacks that reach a file that can't be used. */
+/* Writes what helps stacks that reach code or a file that can't be used. */
 static void put_copies_stopped(struct pp_out *out)
 {
 	const struct pp_counts *c = &out->p->counts;
@@ -153,6 +162,9 @@ static void put_copies_stopped(struct pp_out *out)
 		{ c->copies_no_file, "that is not here: --sysroot DIR has the other machine's" },
 	};
 
+	if (percent(c->copies_jit, c->chains) >= 1)
+		pp_printf(out, "%.1f %% of the stacks are cut in JIT code, as it keeps no frame "
+			  "pointers: " JIT_HELP "\n", percent(c->copies_jit, c->chains));
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
 		if (percent(reasons[i].stacks, c->chains) >= 1)
 			pp_printf(out, "%.1f %% of the stacks are cut at a file %s\n",

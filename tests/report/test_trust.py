@@ -130,8 +130,8 @@ def started():
 
 
 DOUBTS = ("unfinished", "lost: record", "throttled the event", "[small]", "took turns",
-          "no call graphs", "are one function", "begin in no file", "are cut at", "reach beyond",
-          "idle:", "lockstep", "waits are shown", "no periods", "no names", "also recorded",
+          "no call graphs", "are one function", "begin in no file", "in JIT code", "are cut at",
+          "reach beyond", "idle:", "lockstep", "waits are shown", "no periods", "no names", "also recorded",
           "no address")
 
 
@@ -236,6 +236,26 @@ def test_stacks_that_begin_nowhere(report, bad, good, share):
     it.sample(500, 10, 1, NOWHERE, NOWHERE)     # no stack of a known function
     for options in ((), ("-j", "2"), ("-g", "callee"), ("--children", )):
         found = re.search(r"^(\d+) % of the stacks begin in no file, .*--call-graph dwarf$",
+                          report(it, *options), re.M)
+        assert (found and found[1]) == share
+
+
+@pytest.mark.parametrize("bad, good, share", [(9, 0, None), (10, 0, "91"), (10, 89, "10"),
+                                              (10, 90, None)])
+def test_stacks_that_begin_in_jit_code(report, bad, good, share):
+    """Their callers are lost: threads begin in files."""
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "java", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/bin/java")
+    it.map(3, 10, 0x100000, 0x10000, "//anon")
+    for i in range(bad):
+        it.sample(20 + i, 10, 1, *((KTEXT + 16, ) if i % 2 else ()), *(0x100010, 0x100020)[i % 2:])
+    for i in range(good):
+        it.sample(100 + i, 10, 1, 0x100010, 0x1020)
+    it.sample(500, 10, 1, *[0x100010] * 127)    # it is cut
+    for options in ((), ("-j", "2"), ("-g", "callee"), ("--children", )):
+        found = re.search(r"^(\d+) % of the stacks begin in JIT code, .*PreserveFramePointer$",
                           report(it, *options), re.M)
         assert (found and found[1]) == share
 

@@ -922,7 +922,8 @@ def test_totals_by_reason(program, tmp_path, run_pdecode, form, jobs):
     first, second = done.stderr.decode().splitlines()
     assert first.startswith(f"pdecode: {path}: 80 of 160 frames have no name, 40 of them")
     assert first.endswith("because of NO_MAP; chains by frame pointers get lost in code without "
-                          "them: record with precord --call-graph dwarf")
+                          "them: record with precord --call-graph dwarf, or JIT code with them: "
+                          "java -XX:+PreserveFramePointer")
     assert f"40 frames without a name in {other}, NO_FILE; " in second and "--debug-dir" in second
     assert done.returncode == 0
 

@@ -358,6 +358,10 @@ def test_jit_code_is_unwound_by_its_jitdump(number, machine, tmp_path):
     assert [end for end, _ in chains] == ["BOTTOM"] * 4 + ["NO_CFI", "BOTTOM"]
     assert all(chain[-1] == (H + 8, True) and len(chain) == 3
                for end, chain in chains if end == "BOTTOM")
+    done = m.run(["-f", "jsonl", "--symbols", m.path])
+    assert b"1 of 6 copied stacks end in code without call frame information" in done.stderr
+    out = preport(m.path, symbols=()).decode()
+    assert "\n16.7 % of the stacks are cut in JIT code, as it keeps no frame pointers: java" in out
     write(padding=1 << 16)              # no compiler writes as much
     assert [end for end, _ in m.chains(*maps, *samples)][:2] == ["NO_CFI", "BOTTOM"]
 

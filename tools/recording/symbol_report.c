@@ -37,6 +37,8 @@ void symbols_keep_totals(void *symbols, const struct pd_name_totals *totals)
 			t->cut = totals->ends[i].samples;
 		else if (strcmp(totals->ends[i].end, ps_end_name(PS_END_NO_ARCH)) == 0)
 			t->foreign = totals->ends[i].samples;
+		else if (strcmp(totals->ends[i].end, ps_end_name(PS_END_NO_CFI)) == 0)
+			t->lost = totals->ends[i].samples;
 	}
 }
 
@@ -61,7 +63,8 @@ static bool has_image(unsigned int why)
 
 /* Copied stacks do not follow frame pointers. */
 static const char lost_chains[] = "chains by frame pointers get lost in code without them: record "
-				  "with precord --call-graph dwarf";
+				  "with precord --call-graph dwarf, or JIT code with them: java "
+				  "-XX:+PreserveFramePointer";
 
 static bool report_frames(const struct symbol_totals *t, const struct cli_tool *tool,
 			  const char *input)
@@ -101,6 +104,12 @@ bool symbols_report_unnamed(const struct symbols *n, const struct cli_tool *tool
 		cli_error(tool, "%s: %llu of %llu copied stacks are of a machine that is not "
 			  "known, or not supported; use precord --call-graph fp there", input,
 			  (unsigned long long)t->foreign, (unsigned long long)t->stacks);
+	/* a thread that begins or ends may have one */
+	if (t->lost * 100 >= t->stacks && t->lost)
+		cli_error(tool, "%s: %llu of %llu copied stacks end in code without call frame "
+			  "information and frame pointers; JIT compilers can keep these: java "
+			  "-XX:+PreserveFramePointer", input, (unsigned long long)t->lost,
+			  (unsigned long long)t->stacks);
 	return report_frames(t, tool, input);
 }
 

@@ -95,8 +95,9 @@ struct symbol_totals {
 		uint64_t unnamed;		/* frames */
 		unsigned int why;
 	} worst[SYMBOL_WORST];			/* images, the worst first */
-	uint64_t stacks, cut, foreign;		/* copied ones, those that are cut, and of machines
-						 * whose stacks are not unwound */
+	uint64_t stacks, cut, foreign, lost;	/* copied ones, those that are cut, of machines
+						 * whose stacks are not unwound, and those that
+						 * lead into code without frame pointers */
 };
 
 /* A session and what it needs. Must be zero-initialized but for the opener. */

@@ -249,6 +249,7 @@ struct pp_counts {
 	uint64_t copies_no_file;	/* it is not there */
 	uint64_t no_event;	/* samples that belong to no event; not part of `samples` */
 	bool lacks_memory;	/* some was refused: what it was for may be missing */
+	uint64_t copies_jit;	/* another part of copies_cut: in JIT code without frame pointers */
 };
 
 /* Fills in *out. out->size must be set. */
