@@ -131,8 +131,8 @@ def started():
 
 DOUBTS = ("unfinished", "lost: record", "throttled the event", "[small]", "took turns",
           "no call graphs", "are one function", "begin in no file", "in JIT code", "are cut at",
-          "reach beyond", "idle:", "lockstep", "waits are shown", "no periods", "no names", "also recorded",
-          "no address")
+          "reach beyond", "idle:", "lockstep", "waits are shown", "no periods", "no names",
+          "also recorded", "no address")
 
 
 def test_a_good_recording_has_no_doubts(report):
