@@ -49,21 +49,7 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Filters"),
 	CLI_LIST(0, "types", "LIST", settings, filter.types,
 		 "records of these types, by name or number: SAMPLE,MMAP2,70"),
-	CLI_LIST('e', "event", "LIST", settings, filter.events,
-		 "samples of these events: cycles,'sched:*'"),
-	CLI_LIST(0, "pid", "LIST", settings, filter.pids,
-		 "records of these processes: 4711,5000-5010"),
-	CLI_LIST(0, "tid", "LIST", settings, filter.tids, "records of these threads"),
-	CLI_LIST('c', "comm", "LIST", settings, filter.comms,
-		 "records of threads with these names: bash,'kworker*'"),
-	CLI_LIST('C', "cpu", "LIST", settings, filter.cpus, "records of these CPUs: 0-3,5"),
-	CLI_STRING(0, "time", "A,B", settings, filter.time,
-		   "records from A to B, those at B included; either may be left out. Seconds as "
-		   "perf prints them "
-		   "(12.5), "
-		   "ns as in the JSON, or with a unit (s, ms, us, ns); or a part of the recording: "
-		   "10%-20%"),
-	SYMBOL_FILTER_OPTIONS(settings, filter.places),
+	FILTER_OPTIONS(settings, filter, "records"),
 	CLI_GROUP("Limits and messages"),
 	CLI_NUMBER('j', "jobs", "N", settings, jobs,
 		   "use N threads, at most 16 (default and 0: one per CPU); the output is the "

@@ -1,6 +1,6 @@
-/* filter.h - the filters of pdecode, from command line to library. */
-#ifndef PD_TOOLS_PDECODE_FILTER_H
-#define PD_TOOLS_PDECODE_FILTER_H
+/* filter.h - the filters of a recording's records, from command line to library. */
+#ifndef PD_TOOLS_FILTER_H
+#define PD_TOOLS_FILTER_H
 
 #include "cli/cli.h"
 #include "pd/pd.h"
@@ -12,6 +12,24 @@ struct filter_settings {
 	const char *time;	/* NULL: any */
 	struct symbol_filter_settings places;
 };
+
+/* The rows of the options, for a tool whose settings have a struct filter_settings; `what` they
+ * keep, "records" or "samples". --types is pdecode's alone. */
+#define FILTER_OPTIONS(type, member, what)						\
+	CLI_LIST('e', "event", "LIST", type, member.events,				\
+		 "samples of these events: cycles,'sched:*'"),				\
+	CLI_LIST(0, "pid", "LIST", type, member.pids,					\
+		 what " of these processes: 4711,5000-5010"),				\
+	CLI_LIST(0, "tid", "LIST", type, member.tids, what " of these threads"),	\
+	CLI_LIST('c', "comm", "LIST", type, member.comms,				\
+		 what " of threads with these names: bash,'kworker*'"),			\
+	CLI_LIST('C', "cpu", "LIST", type, member.cpus,					\
+		 what " of these CPUs: 0-3,5; of a command: precord --sample-cpu"),	\
+	CLI_STRING(0, "time", "A,B", type, member.time,					\
+		   what " from A to B, those at B included; either may be left out. Seconds " \
+		   "as perf prints them (12.5), ns as pdecode prints them, or with a unit " \
+		   "(s, ms, us, ns); or a part of the recording: 10%-20%"),		\
+	SYMBOL_FILTER_OPTIONS(type, member.places)
 
 /* A part of the recording's time. */
 struct filter_part {

@@ -1,6 +1,6 @@
 /* history.h - the first of two passes: who ran and what was mapped. */
-#ifndef PD_TOOLS_PDECODE_HISTORY_H
-#define PD_TOOLS_PDECODE_HISTORY_H
+#ifndef PD_TOOLS_HISTORY_H
+#define PD_TOOLS_HISTORY_H
 
 #include "cli/cli.h"
 #include "files/input.h"

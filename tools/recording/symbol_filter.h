@@ -1,6 +1,6 @@
 /* symbol_filter.h - filters samples by the functions and images of their addresses. */
-#ifndef PD_TOOLS_PDECODE_SYMBOL_FILTER_H
-#define PD_TOOLS_PDECODE_SYMBOL_FILTER_H
+#ifndef PD_TOOLS_SYMBOL_FILTER_H
+#define PD_TOOLS_SYMBOL_FILTER_H
 
 #include "cli/cli.h"
 #include "pd/symbols.h"

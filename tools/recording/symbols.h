@@ -1,6 +1,6 @@
 /* symbols.h - names of functions, for --symbols. */
-#ifndef PD_TOOLS_PDECODE_SYMBOLS_H
-#define PD_TOOLS_PDECODE_SYMBOLS_H
+#ifndef PD_TOOLS_SYMBOLS_H
+#define PD_TOOLS_SYMBOLS_H
 
 #include <sys/utsname.h>
 

@@ -1,7 +1,7 @@
-/* symbols_file.h - the file of --symbols-file: feature PD_SYMBOLS beside a recording that
- * can't hold it, such as a stream. */
-#ifndef PD_TOOLS_PDECODE_SYMBOLS_FILE_H
-#define PD_TOOLS_PDECODE_SYMBOLS_FILE_H
+/* symbols_file.h - the file of --symbols-file: feature PD_SYMBOLS beside a recording that can't
+ * hold it, such as a stream. */
+#ifndef PD_TOOLS_SYMBOLS_FILE_H
+#define PD_TOOLS_SYMBOLS_FILE_H
 
 #include "cli/cli.h"
 #include "pd/bytes.h"
