@@ -306,17 +306,17 @@ static const struct cli_values values[] = {
 };
 
 static const struct cli_note examples[] = {
-	{ "precord -- ./app", "where does the time go?" },
-	{ "precord --flamegraph=app.html -- ./app", "the same as a picture: one HTML page" },
-	{ "precord --top -- ./app", "the same as a table" },
-	{ "precord -F 99 -a -g -- sleep 60", "all cpus for a minute, with call chains" },
+	{ "precord -- ./app", "Where does the time go?" },
+	{ "precord --flamegraph=app.html -- ./app", "The same as a picture: one HTML page." },
+	{ "precord --top -- ./app", "The same as a table." },
+	{ "precord -F 99 -a -g -- sleep 60", "All CPUs for a minute, with call chains." },
 	{ "precord --call-graph dwarf -p 1234 --duration 10",
-	  "a running process, without frame pointers" },
-	{ "precord -e sched:sched_switch -a -g --duration 5", "which threads wait, and where" },
-	{ "precord -o - -- ./app | pdecode -", "pipe a stream to the decoder" },
+	  "A running process, without frame pointers." },
+	{ "precord -e sched:sched_switch -a -g --duration 5", "Which threads wait, and where?" },
+	{ "precord -o - -- ./app | pdecode -", "A stream to the decoder." },
 	{ "precord -o - --symbols-file p.symbols -- ./app > p.stream",
-	  "a stream, and names for machines without the program" },
-	{ "precord --list 'sched:*'", "available events" },
+	  "A stream, and names for machines without the program." },
+	{ "precord --list 'sched:*'", "Available events." },
 	{ NULL, NULL }
 };
 

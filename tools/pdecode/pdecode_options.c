@@ -16,7 +16,7 @@ static const struct cli_option options[] = {
 	CLI_GROUP("Input and output"),
 	INPUT_OPTION(settings),
 	CLI_STRING('o', "output", "FILE", settings, output,
-		   "write to FILE instead of standard output"),
+		   "write to FILE (default: standard output)"),
 	CLI_CHOICE('f', "format", NULL, settings, format, formats,
 		   "json: one document (default); jsonl: one object per line, each with its kind; "
 		   "stats: counts instead of records (the fields of tracepoints are not looked "
@@ -39,12 +39,12 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "resolve", settings, resolve,
 		 "add to samples the name of the task and the frames (file and offset of each "
 		 "address), and list what was mapped; reads a file twice"),
-	CLI_GROUP("Names"),
-	SYMBOL_NAME_OPTIONS(settings, symbols),
-	SYMBOL_FILE_OPTIONS(settings, symbols),
 	CLI_OPTIONAL(0, "schema", "NAME|DIR", settings, schema, SCHEMA_LIST,
 		     "print the JSON Schema of that name, such as document or SAMPLE; write all of "
 		     "them to a directory; without a value, list their names"),
+	CLI_GROUP("Names"),
+	SYMBOL_NAME_OPTIONS(settings, symbols),
+	SYMBOL_FILE_OPTIONS(settings, symbols),
 	COLUMN_OPTIONS(settings, columns),
 	CLI_GROUP("Filters"),
 	CLI_LIST(0, "types", "LIST", settings, filter.types,

@@ -44,17 +44,27 @@ static const struct cli_option options[] = {
 		   "file: a header with offsets; pipe: a stream of records"),
 	CLI_OPTIONAL('z', "compress", "LEVEL", settings, compress, DEFAULT_LEVEL,
 		     "compress the kernel's records (zstd, 1 to 22, default " DEFAULT_LEVEL ")"),
-	CLI_SIZE(0, "memory", "BYTES", settings, memory, "use at most this memory (default 256M)"),
+	CLI_SIZE(0, "memory", "SIZE", settings, memory,
+		 "use at most SIZE of memory, such as 1G (default and 0: 256M)"),
 	SANDBOX_OPTION(settings),
 	CLI_END
 };
 
 static const struct cli_note examples[] = {
-	{ "pdecode perf.data | pencode -o copy.data", "write the same bytes again" },
+	{ "pdecode perf.data | pencode -o copy.data", "Write the same bytes again." },
 	{ "pdecode -f jsonl perf.data | grep -v '\"type\":\"MMAP2\"' | pencode > less.data",
-	  "remove some records" },
+	  "Remove some records." },
 	{ "pencode --byte-order big --mode pipe in.json -o out.data",
-	  "write it as a pipe from a big-endian machine" },
+	  "Write a stream as a big-endian machine does." },
+	{ NULL, NULL }
+};
+
+static const struct cli_note exits[] = {
+	{ "0", "everything was written" },
+	{ "1", "the output is valid, but something was left out or ignored: see standard error" },
+	{ "2", "the command line is wrong" },
+	{ "3", "no output: the input can't be opened, or is not what pdecode writes" },
+	{ "4", "the output could not be written" },
 	{ NULL, NULL }
 };
 
@@ -77,7 +87,7 @@ static const struct cli_tool tool = {
 		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.",
 	.operands = CLI_AT_MOST_ONE,
-	.options = options, .examples = examples,
+	.options = options, .examples = examples, .exits = exits,
 	.see_also = "pdecode(1), prepair(1), perf-report(1)",
 };
 

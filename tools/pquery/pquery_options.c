@@ -31,11 +31,11 @@ static const struct cli_option options[] = {
 		   "the output is the same"),
 	CLI_SIZE(0, "memory", "SIZE", settings, memory,
 		 "keep at most SIZE of each input in memory, as much of files with names of "
-		 "functions, and as much for sorting and grouping, such as 1G (default 256M, and "
-		 "1G of those files)"),
+		 "functions, and as much for sorting and grouping, such as 1G (default and 0: 256M,"
+		 " and 1G of those files)"),
 	MAX_OUTPUT_OPTION(settings, max_output),
 	SANDBOX_OPTION(settings),
-	CLI_FLAG('v', "verbose", settings, verbose, "show every error of the input"),
+	CLI_FLAG('v', "verbose", settings, verbose, "show every error"),
 	CLI_END
 };
 
