@@ -38,21 +38,63 @@ static void patch_size(struct pd_packer *p, int8_t slot, uint64_t v)
 	p->patch_at[slot] = 0;
 }
 
-/* Packs a nested object, with padding up to `end` if `fill`. */
-static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node, size_t end,
-		       bool fill)
+/* The bytes of a struct or group in out: up to `end` if its size is stated, else as many as its
+ * rows need before `end`. */
+struct packed_extent {
+	bool is_stated;
+	size_t end;		/* or PD_SIZE_OPEN */
+};
+
+/* Returns the extent of a struct or group that begins at the end of out. */
+static struct packed_extent find_extent(const struct pd_packer *p, const struct pd_pack_scope *s,
+					const struct pd_op *op, pd_node object)
+{
+	const struct packed_extent open = { false, PD_SIZE_OPEN };
+	const struct pd_extent *extent = &op->field->extent;
+	uint64_t size = 0;
+	pd_node n;
+	size_t end;
+
+	if (extent->from == PD_EXTENT_SIBLING && op->extent_slot >= 0) {
+		end = p->out->size + p->slots[op->extent_slot];
+		return p->patch_at[op->extent_slot] ? open : (struct packed_extent){ true, end };
+	}
+	if (extent->from != PD_EXTENT_OWN)
+		return (struct packed_extent){ false, s->end };
+	n = object ? p->v->member(object, extent->sibling) : NULL;
+	if (!n || pd_node_number(p->v, n, NULL, &size))
+		return open;
+	end = p->out->size + (size ? size : extent->value);
+	/* the outer extent may truncate it */
+	return (struct packed_extent){ true, end < s->end ? end : s->end };
+}
+
+/* Packs a group, whose rows are members of the object around it. */
+static int pack_group(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op,
+		      struct packed_extent extent)
+{
+	if (pack_list(p, op->list, s->in, extent.end))
+		return -1;
+	if (extent.is_stated && p->out->size < extent.end)
+		return pd_pack_append_padding(p, s, extent.end - p->out->size);
+	return 0;
+}
+
+/* Packs a nested object. */
+static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node,
+		       struct packed_extent extent)
 {
 	struct pd_packed_object o;
 	int err;
 
 	if (pd_pack_enter(p, op->field->name, 0))
 		return -1;
-	err = open_object(p, node, &o) || pack_list(p, op->list, &o, end) ||
+	err = open_object(p, node, &o) || pack_list(p, op->list, &o, extent.end) ||
 		pd_pack_check_members(p, &o, NULL);
-	if (!err && fill && p->out->size < end) {
+	if (!err && extent.is_stated && p->out->size < extent.end) {
 		struct pd_pack_scope s = { .in = &o };
 
-		err = pd_pack_append_padding(p, &s, end - p->out->size);
+		err = pd_pack_append_padding(p, &s, extent.end - p->out->size);
 	}
 	pd_buf_free(&o.padding_bytes);
 	p->depth--;
@@ -61,10 +103,9 @@ static int pack_object(struct pd_packer *p, const struct pd_op *op, pd_node node
 
 static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struct pd_op *op)
 {
-	const struct pd_extent *extent = &op->field->extent;
-	size_t from = p->out->size, end = s->end;
+	const size_t from = p->out->size;
 	pd_node object = op->kind == PD_GROUP ? s->object : pd_pack_member(p, s, op->field);
-	bool given = false;
+	struct packed_extent extent;
 
 	if (object && op->kind == PD_STRUCT && p->v->type(object) == PD_NODE_BYTES) {
 		pd_packer_append(p, p->v->text(object));	/* already packed */
@@ -72,34 +113,14 @@ static int pack_struct(struct pd_packer *p, struct pd_pack_scope *s, const struc
 	}
 	if (object && p->v->type(object) != PD_NODE_OBJECT)
 		return pd_pack_fail(p, op->field->name, PD_E_ARGUMENT, "expected an object");
-	if (extent->from == PD_EXTENT_SIBLING && op->extent_slot >= 0) {
-		given = !p->patch_at[op->extent_slot];
-		end = given ? from + p->slots[op->extent_slot] : PD_SIZE_OPEN;
-	} else if (extent->from == PD_EXTENT_OWN) {
-		uint64_t own = 0;
-		pd_node n = object ? p->v->member(object, extent->sibling) : NULL;
-
-		given = n && pd_node_number(p->v, n, NULL, &own) == 0;
-		own = own ? own : extent->value;
-		end = given ? from + own : PD_SIZE_OPEN;
-		if (given && s->end < end)
-			end = s->end;	/* truncated by the outer extent */
-	}
-	if (op->kind == PD_GROUP) {
-		if (pack_list(p, op->list, s->in, end))
-			return -1;
-	} else if (pack_object(p, op, object, end, given)) {
+	extent = find_extent(p, s, op, object);
+	if (op->kind == PD_GROUP ? pack_group(p, s, op, extent) :
+				   pack_object(p, op, object, extent))
 		return -1;
-	}
-	if (extent->from == PD_EXTENT_NONE)
-		return 0;
-	if (op->kind == PD_GROUP && given && p->out->size < end &&
-	    pd_pack_append_padding(p, s, end - p->out->size))
-		return -1;
-	if (given && p->out->size != end)
+	if (extent.is_stated && p->out->size != extent.end)
 		return pd_pack_fail(p, op->field->name, PD_E_SIZE,
 				    "more bytes than its size states; omit the size");
-	if (!given)
+	if (op->field->extent.from != PD_EXTENT_NONE && !extent.is_stated)
 		patch_size(p, op->extent_slot, p->out->size - from);
 	return 0;
 }
@@ -240,12 +261,25 @@ static int pack_list(struct pd_packer *p, const struct pd_op_list *list,
 	return 0;
 }
 
+/* Ends the body where its stated size ends, if there is one. */
+static int end_body(struct pd_packer *p, struct pd_packed_object *body, size_t end)
+{
+	struct pd_pack_scope s = { .in = body };
+
+	if (end == PD_SIZE_OPEN || p->out->size == end)
+		return 0;
+	if (p->out->size > end)
+		return pd_pack_fail(p, "size", PD_E_SIZE, "too small for these fields; omit it");
+	if (p->how->fills)
+		return pd_pack_fail(p, "size", PD_E_SIZE, "too large for these fields; omit it");
+	return pd_pack_append_padding(p, &s, end - p->out->size);
+}
+
 static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node object)
 {
 	const struct pd_pack *how = p->how;
 	const size_t end = how->size == PD_SIZE_OPEN ? PD_SIZE_OPEN : p->base + how->size;
 	struct pd_packed_object o;
-	struct pd_pack_scope s = { .in = &o };
 	pd_node trailing = how->after ? NULL : p->v->member(object, "trailing");
 	const size_t left = trailing ? pd_pack_blob_size(p->v, trailing) : 0;
 	int err;
@@ -257,12 +291,8 @@ static int pack_body(struct pd_packer *p, const struct pd_plan *plan, pd_node ob
 	if (!err && trailing && pd_pack_append_blob(p, trailing))
 		err = pd_pack_fail(p, "trailing", PD_E_ARGUMENT,
 				   "expected an even number of hex digits");
-	if (!err && end != PD_SIZE_OPEN && p->out->size < end)
-		err = how->fills ?
-			pd_pack_fail(p, "size", PD_E_SIZE, "too large for these fields; omit it") :
-			pd_pack_append_padding(p, &s, end - p->out->size);
-	if (!err && end != PD_SIZE_OPEN && p->out->size > end)
-		err = pd_pack_fail(p, "size", PD_E_SIZE, "too small for these fields; omit it");
+	if (!err)
+		err = end_body(p, &o, end);
 	pd_buf_free(&o.padding_bytes);
 	return err ? -1 : 0;
 }
