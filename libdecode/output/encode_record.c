@@ -158,38 +158,37 @@ static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct
 	return 0;
 }
 
-static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
-			    const struct pd_record_desc **desc, struct pd_encode_error *e)
+/* Sets what the record's header states: type, misc, size and cut. Returns 0, or -1 and *e. */
+static int read_header_numbers(struct pd_encoder *enc, pd_node record,
+			       const struct pd_record_desc *d, struct pd_compose_record *r,
+			       struct pd_encode_error *e)
 {
 	uint64_t type_id = 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
-	const char *first;
-	pd_node value;
-	uint16_t misc;
-	char type[64];
 
-	if (!pd_encode_copy_text(enc, enc->v->member(record, "type"), type, sizeof(type)))
-		return pd_encode_fail(e, PD_E_ARGUMENT, "type",
-				      "expected the name of a record type");
-	*desc = find_record_desc(enc, type);
-	if (!*desc && strcmp(type, "UNKNOWN") != 0)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
 	if (pd_encode_get_number(enc, record, "", "type_id", &type_id, e) ||
 	    pd_encode_get_number(enc, record, "", "size", &size, e) ||
 	    pd_encode_get_number(enc, record, "", "cut", &cut, e) ||
-		    encode_misc(enc, record, *desc, &misc, e))
+	    encode_misc(enc, record, d, &r->misc, e))
 		return -1;
-	*r = (struct pd_compose_record){
-		.type = *desc ? (*desc)->type : (uint32_t)type_id, .misc = misc,
-		.size = (size_t)size, .cut = (size_t)cut,
-		.sample_id = enc->v->member(record, "sample_id"),
-		.prefer = enc->swaps ? PD_PREFER_DECODED : PD_PREFER_RAW,
-		.opaque = enc->v->member(record, "body") != NULL,
-	};
 	if (type_id > UINT32_MAX)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "type_id", "expected at most 32 bits");
 	if (size != PD_SIZE_OPEN && (size > UINT16_MAX || size < PD_RECORD_HEADER_SIZE) &&
-	    !(*desc && (*desc)->compressed))
+	    !(d && d->compressed))
 		return pd_encode_fail(e, PD_E_SIZE, "size", "expected 8 to 65535 bytes");
+	r->type = d ? d->type : (uint32_t)type_id;
+	r->size = (size_t)size;
+	r->cut = (size_t)cut;
+	return 0;
+}
+
+/* Sets the event, whose attribute has to allow the record's sample_id, and without which READ and
+ * SAMPLE have no layout. Returns 0, or -1 and *e. */
+static int read_record_event(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
+			     struct pd_encode_error *e)
+{
+	const char *first;
+	pd_node value;
+
 	if ((r->type < PD_RECORD_USER_START || r->sample_id) &&
 	    find_record_attr(enc, record, &r->attr, e))
 		return -1;
@@ -202,6 +201,28 @@ static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_co
 	if ((r->type == PD_RECORD_READ || r->type == PD_RECORD_SAMPLE) && !r->attr && !r->opaque)
 		return fail_without_event(enc, "attrs has no event that defines its layout", e);
 	return 0;
+}
+
+/* Sets *r, and *desc to the description of the type, NULL for UNKNOWN. Returns 0, or -1 and *e. */
+static int read_record_head(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
+			    const struct pd_record_desc **desc, struct pd_encode_error *e)
+{
+	char type[64];
+
+	if (!pd_encode_copy_text(enc, enc->v->member(record, "type"), type, sizeof(type)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type",
+				      "expected the name of a record type");
+	*desc = find_record_desc(enc, type);
+	if (!*desc && strcmp(type, "UNKNOWN") != 0)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "type", "no record type has this name");
+	*r = (struct pd_compose_record){
+		.sample_id = enc->v->member(record, "sample_id"),
+		.prefer = enc->swaps ? PD_PREFER_DECODED : PD_PREFER_RAW,
+		.opaque = enc->v->member(record, "body") != NULL,
+	};
+	if (read_header_numbers(enc, record, *desc, r, e))
+		return -1;
+	return read_record_event(enc, record, r, e);
 }
 
 /* Returns whether a record without sample_id gets one of zeros. One that is added by hand need not
@@ -267,6 +288,34 @@ static int move_to_header(struct pd_encoder *enc, uint32_t type, struct pd_bytes
 	return enc->scratch.failed ? pd_encode_no_memory(e) : 1;
 }
 
+/* Updates the session by a record, as a reader of the recording does. A truncated one is not read.
+ * Returns 0, or -1 and *e. */
+static int update_encoder_session(struct pd_encoder *enc, const struct pd_compose_record *r,
+				  struct pd_bytes record, struct pd_bytes payload,
+				  struct pd_encode_error *e)
+{
+	const bool is_pipe = enc->stated.mode == PD_MODE_PIPE;
+
+	if (r->cut != PD_SIZE_OPEN)
+		return 0;
+	if (is_pipe)
+		pd_encode_note_section(enc, r->type, record, payload);
+	/* the features of a file, but not its events, may also be in records */
+	if ((is_pipe || r->type == PD_RECORD_HEADER_FEATURE) &&
+	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
+		return pd_encode_no_memory(e);
+	return 0;
+}
+
+/* Returns whether pd_encode_compress() writes another record in place of this feature. */
+static bool is_replaced_feature(const struct pd_encoder *enc, uint32_t type, struct pd_bytes record)
+{
+	return enc->options.compress && enc->mode == PD_MODE_PIPE &&
+	       type == PD_RECORD_HEADER_FEATURE && record.size >= PD_RECORD_HEADER_SIZE + 8 &&
+	       pd_load64(record.data + PD_RECORD_HEADER_SIZE, enc->session.swap) ==
+		       PD_FEATURE_COMPRESSED;
+}
+
 /* Writes the scratch buffer: `size` bytes of the record, then its payload. */
 static int write_record(struct pd_encoder *enc, struct pd_out *out,
 			const struct pd_compose_record *r, size_t size, struct pd_encode_error *e)
@@ -275,18 +324,10 @@ static int write_record(struct pd_encoder *enc, struct pd_out *out,
 	const struct pd_bytes payload = { enc->scratch.data + size, enc->scratch.size - size };
 	int err = 0;
 
-	if (enc->stated.mode == PD_MODE_PIPE && r->cut == PD_SIZE_OPEN)
-		pd_encode_note_section(enc, r->type, record, payload);
-	/* the features of a file, but not its events, may also be in records */
-	if ((enc->stated.mode == PD_MODE_PIPE || r->type == PD_RECORD_HEADER_FEATURE) &&
-	    r->cut == PD_SIZE_OPEN &&
-	    pd_session_update_record(&enc->session, r->type, record, payload, 0))
-		return pd_encode_no_memory(e);
-	if (enc->options.compress && enc->mode == PD_MODE_PIPE &&
-	    r->type == PD_RECORD_HEADER_FEATURE && size >= PD_RECORD_HEADER_SIZE + 8 &&
-	    pd_load64(record.data + PD_RECORD_HEADER_SIZE,
-		      enc->session.swap) == PD_FEATURE_COMPRESSED)
-		return 0;	/* pd_encode_compress() writes a new one */
+	if (update_encoder_session(enc, r, record, payload, e))
+		return -1;
+	if (is_replaced_feature(enc, r->type, record))
+		return 0;
 	if (enc->stated.mode == PD_MODE_PIPE && enc->mode != PD_MODE_PIPE) {
 		int taken = move_to_header(enc, r->type, record, payload, e);
 
@@ -369,6 +410,17 @@ static int compose_record(struct pd_encoder *enc, pd_node record,
 		pd_encode_fail_pack(e, &own, "");
 }
 
+/* Chooses whether a COMPRESSED record is written, or the records in it instead, which follow it in
+ * the JSON. */
+static bool keeps_compressed(struct pd_encoder *enc, pd_node record)
+{
+	enc->skip_inner = (enc->v->member(record, "data") || enc->v->member(record, "trailing")) &&
+			  !enc->converts && !enc->swaps;
+	if (!enc->skip_inner)
+		enc->converts = enc->uncompressed = true;
+	return enc->skip_inner;
+}
+
 int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_error *e)
 {
 	const bool inner = enc->v->member(record, "inner_offset") != NULL;
@@ -397,16 +449,8 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 		enc->left_out++;
 		return 0;
 	}
-	if (d && d->compressed) {
-		enc->skip_inner = (enc->v->member(record, "data") ||
-				   enc->v->member(record, "trailing")) &&
-				  !enc->converts && !enc->swaps;
-		if (!enc->skip_inner) {
-			/* the inner records are written instead */
-			enc->converts = enc->uncompressed = true;
-			return 0;
-		}
-	}
+	if (d && d->compressed && !keeps_compressed(enc, record))
+		return 0;
 	if (compose_record(enc, record, &r, e))
 		return -1;
 	if (enc->swaps && r.type == PD_RECORD_HEADER_FEATURE)
