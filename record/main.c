@@ -84,6 +84,55 @@ static int read_limits(struct recording *r)
 	return 0;
 }
 
+/* Chooses what is recorded, of which target, into buffers of which size. */
+static int choose_events(struct recording *r)
+{
+	const struct settings *o = r->options;
+	int err = 0;
+
+	if (o->off_cpu && !o->events.count)
+		err = off_cpu_add_clock(&r->events);
+	if (!err)
+		err = events_select(&r->events, o, r->argv);
+	if (!err && o->off_cpu)
+		err = off_cpu_add(&r->events);
+	if (!err)
+		err = rings_size(&r->rings, o, &r->log);
+	if (!err)
+		err = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
+	return err;
+}
+
+/* Chooses when to record and when to end, and which files and threads. */
+static int choose_course(struct recording *r)
+{
+	const struct settings *o = r->options;
+	int err = timers_read(&r->timers, o, &r->log);
+
+	if (!err)
+		err = read_limits(r);
+	if (!err)
+		err = rotate_read(r);
+	if (!err)
+		err = rotate_trigger_read(&r->trigger, o, &r->target, &r->log);
+	if (!err)
+		err = readers_choose(r);
+	return err;
+}
+
+static int choose_output(struct recording *r)
+{
+	const struct settings *o = r->options;
+	int err = datafile_choose(&r->file, o, &r->log);
+
+	/* A stream can't be read again for the build ids of the files that samples hit. */
+	if (!err && r->file.mode == PD_MODE_PIPE && o->buildid)
+		attrs_add_build_ids(&r->events);
+	if (!err && o->control)
+		err = control_open(&r->control, o->control, &r->log);
+	return err;
+}
+
 /* Evaluates all options; finds what is wrong before anything is changed. */
 static int prepare_recording(struct recording *r, char *const *command)
 {
@@ -94,35 +143,14 @@ static int prepare_recording(struct recording *r, char *const *command)
 	if (!err && records && r->target.kind == TARGET_COMMAND && !command[0])
 		err = cli_usage(r->log.tool,
 				"nothing to record: name a command, or -a, -p, -t, -u");
-	if (!err && o->off_cpu && !o->events.count)
-		err = off_cpu_add_clock(&r->events);
 	if (!err)
-		err = events_select(&r->events, o, r->argv);
-	if (!err && o->off_cpu)
-		err = off_cpu_add(&r->events);
-	if (!err)
-		err = rings_size(&r->rings, o, &r->log);
-	if (!err)
-		err = attrs_configure(&r->events, o, &r->target, r->rings.bytes);
+		err = choose_events(r);
 	if (!err && records)
 		err = aux_options_read(r);
 	if (!err)
-		err = timers_read(&r->timers, o, &r->log);
-	if (!err)
-		err = read_limits(r);
-	if (!err)
-		err = rotate_read(r);
-	if (!err)
-		err = rotate_trigger_read(&r->trigger, o, &r->target, &r->log);
-	if (!err)
-		err = readers_choose(r);
+		err = choose_course(r);
 	if (!err && records)
-		err = datafile_choose(&r->file, o, &r->log);
-	/* A stream can't be read again for the build ids of the files that samples hit. */
-	if (!err && r->file.mode == PD_MODE_PIPE && o->buildid)
-		attrs_add_build_ids(&r->events);
-	if (!err && o->control && records)
-		err = control_open(&r->control, o->control, &r->log);
+		err = choose_output(r);
 	return err;
 }
 

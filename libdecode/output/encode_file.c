@@ -101,6 +101,24 @@ static bool attrs_fit(const struct pd_encoder *enc, const struct pd_section *att
 	return enc->session.nr_attrs == size / stride;
 }
 
+/* Returns whether the packed feature has the size of its stated section, or of the part of it
+ * before `end`, where the file ends. */
+static bool feature_fits(const struct pd_encoder *enc, uint32_t id, uint64_t end)
+{
+	const struct pd_section *f = stated_feature(enc, id);
+	const size_t size = enc->features[id].bytes.size;
+
+	if (!f)
+		return !enc->features[id].given;
+	if (size == f->size || (f->unread && !enc->features[id].given))
+		return true;
+	if (size > f->size)
+		return false;
+	if (id == PD_FEATURE_TRACING_DATA && f->size - size < 8)	/* followed by padding */
+		return true;
+	return f->offset >= end || f->offset + size == end;
+}
+
 /* Returns whether all packed parts have the sizes that the JSON states. */
 static bool fits_stated_layout(struct pd_encoder *enc)
 {
@@ -114,19 +132,9 @@ static bool fits_stated_layout(struct pd_encoder *enc)
 		return false;
 	if (written != data->size && !(written < data->size && enc->data_offset + written == end))
 		return enc->data_offset > end && !written;
-	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++) {
-		const struct pd_section *f = stated_feature(enc, id);
-		const size_t size = enc->features[id].bytes.size;
-
-		if (f && id == PD_FEATURE_TRACING_DATA && size < f->size && f->size - size < 8)
-			continue;	/* followed by padding */
-		if (f && f->unread && !enc->features[id].given)
-			continue;
-		if (!f ? enc->features[id].given :
-		    size != f->size &&
-			    !(size < f->size && (f->offset >= end || f->offset + size == end)))
+	for (uint32_t id = 0; id < PD_FEATURE_BITS; id++)
+		if (!feature_fits(enc, id, end))
 			return false;
-	}
 	return true;
 }
 

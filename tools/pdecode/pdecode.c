@@ -303,6 +303,45 @@ static void decode_columns(struct run *run, struct pd_reader *reader)
 	report_error(run, &e, "");
 }
 
+/* Returns the status of the input that was decoded. An error of the output was reported already. */
+static enum cli_exit status_of_input(const struct run *run)
+{
+	const bool output_failed = run->out.error ||
+				   (run->files.outputs && column_files_failed(&run->files));
+
+	if (run->refused && !output_failed)
+		return report_memory(run);
+	return run->errors ? CLI_ERRORS : CLI_OK;
+}
+
+/* Reports which names are missing. Returns whether the options make that an error. */
+static bool report_names(struct run *run)
+{
+	const struct symbol_settings *s = &run->s->symbols;
+	bool wrong = s->depth && symbols_report_unnamed(&run->symbols, &pdecode, run->in.name) &&
+		     s->strict;
+
+	if (symbols_report_limit(&run->symbols, &pdecode, run->in.name))
+		wrong = true;
+	symbols_report_files(&run->symbols, &pdecode, run->in.name);
+	return wrong;
+}
+
+/* Reports what the options ask for and the recording does not have. */
+static void report_unmet_options(struct run *run, const struct pd_reader *reader)
+{
+	const struct filter_settings *filter = &run->s->filter;
+
+	if (run->s->utc)
+		clocks_report_untied(&pdecode, run->in.name, reader);
+	filter_report_unknown_events(&pdecode, filter, reader);
+	if (run->s->header_only)
+		return;
+	cpu_filter_report(&pdecode, filter, reader);
+	if (run->filter && !run->refused)
+		filter_report_no_match(&pdecode, filter, run->filter);
+}
+
 static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 {
 	enum cli_exit status = run->filter ?
@@ -320,26 +359,10 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 	else
 		decode_records(run, reader);
 	progress_end(&run->progress);
-	if (run->refused && !run->out.error && !(run->files.outputs &&
-						column_files_failed(&run->files))) {
-		status = report_memory(run);
-	} else if (run->errors) {
+	status = status_of_input(run);
+	if (report_names(run) && status == CLI_OK)
 		status = CLI_ERRORS;
-	}
-	if (run->s->symbols.depth &&
-	    symbols_report_unnamed(&run->symbols, &pdecode, run->in.name) &&
-	    run->s->symbols.strict && status == CLI_OK)
-		status = CLI_ERRORS;
-	if (symbols_report_limit(&run->symbols, &pdecode, run->in.name) && status == CLI_OK)
-		status = CLI_ERRORS;
-	symbols_report_files(&run->symbols, &pdecode, run->in.name);
-	if (run->s->utc)
-		clocks_report_untied(&pdecode, run->in.name, reader);
-	filter_report_unknown_events(&pdecode, &run->s->filter, reader);
-	if (!run->s->header_only)
-		cpu_filter_report(&pdecode, &run->s->filter, reader);
-	if (run->filter && !run->s->header_only && !run->refused)
-		filter_report_no_match(&pdecode, &run->s->filter, run->filter);
+	report_unmet_options(run, reader);
 	if (run->not_shown)
 		cli_error(&pdecode, "%s: and %llu more errors; -v shows all of them", run->in.name,
 			  (unsigned long long)run->not_shown);

@@ -70,33 +70,56 @@ static enum cli_exit check_operands(char *const *operands)
 	return CLI_OK;
 }
 
-enum cli_exit operands_sort(struct operands *o, const struct settings *s, char **words)
+/* Takes the SQL off the words, and with a command its argument. Returns the words that remain. */
+static char **take_sql(struct operands *o, char **words)
 {
-	size_t n = 0;
-
-	if (words[0] && is_sql(words[0]))
-		o->sql = *words++;
-	if (o->sql && is_argument(o->sql, words[0])) {
+	if (!words[0] || !is_sql(words[0]))
+		return words;
+	o->sql = *words++;
+	if (is_argument(o->sql, words[0])) {
 		snprintf(o->command, sizeof(o->command), "%s %s", o->sql, *words++);
 		o->sql = o->command;
 	}
-	if (!o->sql && check_operands(words) != CLI_OK)
-		return CLI_USAGE;
+	return words;
+}
+
+/* Sets the inputs: the words, or else the default, which commands of the prompt do without. */
+static enum cli_exit choose_inputs(struct operands *o, char *const *words)
+{
+	size_t n = 0;
+
 	while (words[n])
 		n++;
-	if (s->save && o->sql)
-		return cli_usage(&pquery, "'--save' writes all tables: it takes no SQL");
-	if (!n && !o->sql && !s->save && !isatty(STDIN_FILENO))
-		return cli_usage(&pquery, "standard input has the SQL: name the FILE");
-	o->inputs = calloc(n + 1, sizeof(*o->inputs));
+	o->inputs = calloc(n ? n : 1, sizeof(*o->inputs));
 	if (!o->inputs) {
 		cli_error(&pquery, "out of memory");
 		return CLI_OUTPUT;
 	}
-	for (size_t i = 0; i < n + !n; i++)
+	for (size_t i = 0; i < n; i++)
 		input_choose(&o->inputs[i], words[i]);
-	o->nr_inputs = n || !o->sql || !prompt_is_command(o->sql) ? n + !n : 0;
-	for (size_t i = 0; i < o->nr_inputs && !o->sql && !s->save; i++)
+	o->nr_inputs = n;
+	if (!n && !(o->sql && prompt_is_command(o->sql)))
+		input_choose(&o->inputs[o->nr_inputs++], NULL);
+	return CLI_OK;
+}
+
+enum cli_exit operands_sort(struct operands *o, const struct settings *s, char **words)
+{
+	enum cli_exit status;
+	bool reads_sql;
+
+	words = take_sql(o, words);
+	reads_sql = !o->sql && !s->save;	/* from standard input */
+	if (!o->sql && check_operands(words) != CLI_OK)
+		return CLI_USAGE;
+	if (s->save && o->sql)
+		return cli_usage(&pquery, "'--save' writes all tables: it takes no SQL");
+	if (!words[0] && reads_sql && !isatty(STDIN_FILENO))
+		return cli_usage(&pquery, "standard input has the SQL: name the FILE");
+	status = choose_inputs(o, words);
+	if (status != CLI_OK)
+		return status;
+	for (size_t i = 0; i < o->nr_inputs && reads_sql; i++)
 		if (strcmp(o->inputs[i].path, "-") == 0)
 			return cli_usage(&pquery, "standard input has the SQL: it can't be the "
 					 "recording, too");
