@@ -1,8 +1,6 @@
 /* feature_table.c - finds the sections of features. */
 #include "container/feature_table.h"
 
-#include "container/sections.h"
-
 #define OWN_TABLE "own_feature_table"
 
 /* The entries of both tables, by feature. */
@@ -37,30 +35,29 @@ static struct pd_section load_entry(const struct pd_container *c, const uint8_t 
 }
 
 /* Notes a table that was read. Keeps its bytes if its offsets are not those of its sections, so
- * that the file can be rebuilt. Returns 0, or -1: no memory. */
-static int note_table(struct pd_session *s, struct pd_container *c, const char *name,
-		      uint64_t offset, uint64_t size)
+ * that the file can be rebuilt. Returns 0, or -1 and *l->e. */
+static int note_table(const struct pd_loader *l, const char *name, uint64_t offset, uint64_t size)
 {
-	if (c->features_moved && pd_note_range(s, c, "kept", offset, size))
+	if (l->container->features_moved && pd_note_range(l, "kept", offset, size))
 		return -1;
-	return pd_note_range(s, c, name, offset, size);
+	return pd_note_range(l, name, offset, size);
 }
 
 /* Loads perf's table, which has an entry for each bit that is set. */
-static int load_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-		      const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
-		      struct entries *entries, struct pd_error *e)
+static int load_table(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS], size_t n,
+		      struct entries *entries)
 {
+	const struct pd_container *c = l->container;
 	const struct pd_section table = { .name = "feature_table", .offset = c->data_end,
 		.size = n * PD_SECTION_SIZE };
-	struct pd_buf bytes = { .budget = s->budget };
+	struct pd_buf bytes = { .budget = l->session->budget };
 	size_t entry = 0;
 	int failed = -1;
 
-	if (pd_add_section(s, c, table) || pd_section_read(source, &table, &bytes, e))
+	if (pd_add_section(l, table) || pd_section_read_needed(l, &table, &bytes))
 		goto out;
 	if (bytes.size < table.size)
-		pd_report_short(c, r, table.name, table.offset, table.size, bytes.size);
+		pd_report_short(l, table.name, table.offset, table.size, bytes.size);
 	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
 		if (!bits[bit])
 			continue;
@@ -70,7 +67,7 @@ static int load_table(struct pd_source *source, struct pd_session *s, struct pd_
 			load_entry(c, bytes.data + entry++ * PD_SECTION_SIZE);
 		entries->given[bit] = true;
 	}
-	failed = note_table(s, c, table.name, table.offset, entry * PD_SECTION_SIZE);
+	failed = note_table(l, table.name, table.offset, entry * PD_SECTION_SIZE);
 out:
 	pd_buf_free(&bytes);
 	return failed;
@@ -98,41 +95,40 @@ static size_t take_own_entries(const struct pd_container *c, struct pd_bytes byt
 
 /* Loads the own table, if it is there. A damaged one is in no section: its bytes become a gap, by
  * which the file can be rebuilt. */
-static int load_own_table(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			  uint64_t at, const struct pd_report *r, struct entries *entries,
-			  struct pd_error *e)
+static int load_own_table(const struct pd_loader *l, uint64_t at, struct entries *entries)
 {
 	struct pd_section table = { .name = OWN_TABLE, .offset = at, .size = PD_OWN_TABLE_MAX };
-	struct pd_buf bytes = { .budget = s->budget };
+	struct pd_buf bytes = { .budget = l->session->budget };
+	const struct pd_container *c = l->container;
 	uint64_t stated;
 	size_t there, taken;
 	int failed = -1;
 
-	if (!pd_feature_own_table_at(source, at))
+	if (!pd_feature_own_table_at(l->source, at))
 		return 0;
-	if (pd_section_read(source, &table, &bytes, e))
+	if (pd_section_read_needed(l, &table, &bytes))
 		goto out;
 	there = (bytes.size - PD_OWN_TABLE_HEAD) / PD_OWN_ENTRY_SIZE;
-	stated = pd_load64(bytes.data + PD_OWN_TABLE_HEAD - sizeof(stated), s->swap);
+	stated = pd_load64(bytes.data + PD_OWN_TABLE_HEAD - sizeof(stated), c->swap);
 	taken = take_own_entries(c, pd_buf_bytes(&bytes), stated < there ? (size_t)stated : there,
 				 entries);
 	failed = 0;
 	table.size = PD_OWN_TABLE_HEAD + stated * PD_OWN_ENTRY_SIZE;
 	if (taken == stated)
-		failed = pd_add_section(s, c, table) ||
-			 note_table(s, c, table.name, table.offset, table.size);
+		failed = pd_add_section(l, table) ||
+			 note_table(l, table.name, table.offset, table.size);
 	else if (taken == there && stated <= PD_OWN_FEATURES_MAX)
-		pd_report_short(c, r, table.name, table.offset, table.size, bytes.size);
+		pd_report_short(l, table.name, table.offset, table.size, bytes.size);
 	else
-		pd_report_damage(r, PD_E_SIZE, table.name, table.offset, stated, taken);
+		pd_report_damage(l, PD_E_SIZE, table.name, table.offset, stated, taken);
 out:
 	pd_buf_free(&bytes);
 	return failed ? -1 : 0;
 }
 
-static int add_features(struct pd_session *s, struct pd_container *c, const struct pd_report *r,
-			const struct entries *entries)
+static int add_features(const struct pd_loader *l, const struct entries *entries)
 {
+	struct pd_container *c = l->container;
 	const size_t first = c->info.nr_sections;
 
 	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
@@ -141,13 +137,15 @@ static int add_features(struct pd_session *s, struct pd_container *c, const stru
 		if (!entries->given[bit])
 			continue;
 		feature.feature = bit;
-		feature.name = feature_name(s, bit);
+		feature.name = feature_name(l->session, bit);
+		if (!feature.name)
+			return pd_load_no_memory(l);
 		if (!pd_claim_section(c, &c->features_size, &feature)) {
-			pd_report_damage(r, PD_E_SIZE, feature.name, feature.offset, feature.size,
+			pd_report_damage(l, PD_E_SIZE, feature.name, feature.offset, feature.size,
 					 0);
 			c->left_out[bit] = feature.unread = true;
 		}
-		if (!feature.name || pd_add_section(s, c, feature))
+		if (pd_add_section(l, feature))
 			return -1;
 	}
 	c->features = c->sections + first;
@@ -155,18 +153,17 @@ static int add_features(struct pd_session *s, struct pd_container *c, const stru
 	return 0;
 }
 
-int pd_feature_tables_load(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			   const bool bits[PD_FEATURE_BITS], size_t n, const struct pd_report *r,
-			   struct pd_error *e)
+int pd_feature_tables_load(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS], size_t n)
 {
+	const uint64_t at = l->container->data_end;
 	struct entries entries = { .given = { false } };
 
-	if (c->data_end == UINT64_MAX)
+	if (at == UINT64_MAX)
 		return 0;
-	if ((n && load_table(source, s, c, bits, n, r, &entries, e)) ||
-	    load_own_table(source, s, c, c->data_end + n * PD_SECTION_SIZE, r, &entries, e))
+	if ((n && load_table(l, bits, n, &entries)) ||
+	    load_own_table(l, at + n * PD_SECTION_SIZE, &entries))
 		return -1;
-	return add_features(s, c, r, &entries);
+	return add_features(l, &entries);
 }
 
 bool pd_feature_own_table_at(struct pd_source *source, uint64_t offset)

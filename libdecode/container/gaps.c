@@ -66,8 +66,10 @@ static const struct pd_section *find_data(const struct pd_section *sections, siz
 }
 
 struct scan {
+	struct pd_source *source;
 	struct pd_session *session;
 	struct pd_container *container;
+	uint8_t *chunk;		/* the bytes that are looked at */
 	uint64_t first, last;	/* first and last non-zero byte; UINT64_MAX: none yet */
 };
 
@@ -80,12 +82,12 @@ static int finish_gap(struct scan *s)
 	return add_gap(s->session, s->container, s->first, s->last - s->first + 1);
 }
 
-static int scan_chunk(struct scan *s, uint64_t offset, const uint8_t *chunk, size_t n)
+static int scan_chunk(struct scan *s, uint64_t offset, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t at = offset + i;
 
-		if (!chunk[i])
+		if (!s->chunk[i])
 			continue;
 		if (s->first == UINT64_MAX || at - s->last > MAX_ZEROS) {
 			if (finish_gap(s))
@@ -97,29 +99,28 @@ static int scan_chunk(struct scan *s, uint64_t offset, const uint8_t *chunk, siz
 	return 0;
 }
 
-/* Adds the non-zero bytes in [from, to) as gaps, which may include a few zeros. */
-static int add_gaps_between(struct pd_source *source, struct pd_session *session,
-			    struct pd_container *c, uint64_t from, uint64_t to, uint8_t *chunk,
-			    struct pd_error *e)
+/* Adds the non-zero bytes in [from, to) as gaps, which may include a few zeros. Returns 0, or -1
+ * and *e. */
+static int add_gaps_between(struct scan *s, uint64_t from, uint64_t to, struct pd_error *e)
 {
-	struct scan s = { session, c, UINT64_MAX, 0 };
-
-	c->account.zeros += to - from;
+	s->first = UINT64_MAX;
+	s->last = 0;
+	s->container->account.zeros += to - from;
 	while (from < to) {
 		size_t ask = to - from < CHUNK ? (size_t)(to - from) : CHUNK;
-		int64_t got = pd_source_pread(source, from, chunk, ask, e);
+		int64_t got = pd_source_pread(s->source, from, s->chunk, ask, e);
 
 		if (got < 0)
 			return -1;
 		if (got == 0)
 			break;
-		if (scan_chunk(&s, from, chunk, (size_t)got))
+		if (scan_chunk(s, from, (size_t)got))
 			goto no_memory;
 		from += (uint64_t)got;
 		if (to - from > CHUNK)
-			from = pd_source_data_from(source, from);
+			from = pd_source_data_from(s->source, from);
 	}
-	if (finish_gap(&s) == 0)
+	if (finish_gap(s) == 0)
 		return 0;
 no_memory:
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
@@ -131,13 +132,14 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 {
 	const size_t n = c->nr_ranges;
 	struct pd_section *sorted = pd_budget_alloc(s->budget, n * sizeof(*sorted));
-	uint8_t *chunk = pd_budget_alloc(s->budget, CHUNK);
+	struct scan scan = { .source = source, .session = s, .container = c,
+			     .chunk = pd_budget_alloc(s->budget, CHUNK) };
 	const struct pd_section *data;
 	uint64_t at = 0;
 	int failed = -1;
 
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
-	if (!sorted || !chunk)
+	if (!sorted || !scan.chunk)
 		goto out;
 	memcpy(sorted, c->ranges, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_offset);
@@ -150,7 +152,7 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 		if (end < sorted[i].offset)
 			end = UINT64_MAX;
 		if (sorted[i].offset > at) {
-			if (add_gaps_between(source, s, c, at, sorted[i].offset, chunk, e))
+			if (add_gaps_between(&scan, at, sorted[i].offset, e))
 				goto out;
 			at = sorted[i].offset;
 		}
@@ -164,9 +166,9 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 			at = end;
 		}
 	}
-	failed = at < c->info.size ? add_gaps_between(source, s, c, at, c->info.size, chunk, e) : 0;
+	failed = at < c->info.size ? add_gaps_between(&scan, at, c->info.size, e) : 0;
 out:
 	pd_budget_free(s->budget, sorted, n * sizeof(*sorted));
-	pd_budget_free(s->budget, chunk, CHUNK);
+	pd_budget_free(s->budget, scan.chunk, CHUNK);
 	return failed;
 }

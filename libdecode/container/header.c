@@ -52,12 +52,6 @@ int pd_header_probe(struct pd_bytes first, struct pd_container *c)
 	return 0;
 }
 
-static int no_memory(struct pd_error *e)
-{
-	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
-	return -1;
-}
-
 /* Returns 0, or -1 without memory. */
 static int extract_header(struct pd_session *s, struct pd_bytes bytes, struct pd_header_numbers *h)
 {
@@ -106,128 +100,132 @@ static void read_bitmap(struct pd_container *c, struct pd_bytes map, bool bits[P
 	}
 }
 
-static int load_ids(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-		    struct pd_attr *a, struct pd_section ids, const struct pd_report *r,
-		    struct pd_error *e)
+/* Adds the ids that were read of a section. */
+static int add_ids(const struct pd_loader *l, struct pd_attr *a, const struct pd_section *ids,
+		   struct pd_bytes bytes)
 {
-	struct pd_buf bytes = { .budget = s->budget };
+	struct pd_session *s = l->session;
+
+	if (pd_note_range(l, "ids", ids->offset, bytes.size - bytes.size % sizeof(uint64_t)))
+		return -1;
+	if (bytes.size < ids->size || ids->size % 8)
+		pd_report_short(l, "ids", ids->offset, ids->size, bytes.size);
+	for (size_t i = 0; i + 8 <= bytes.size; i += 8)
+		if (pd_session_add_id(s, a, pd_load64(bytes.data + i, s->swap)) < 0)
+			return pd_load_no_memory(l);
+	return 0;
+}
+
+static int load_ids(const struct pd_loader *l, struct pd_attr *a, struct pd_section ids)
+{
+	struct pd_buf bytes = { .budget = l->session->budget };
+	struct pd_container *c = l->container;
+	int err = 0;
 
 	ids.name = "ids";
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
 	ids.unread = c->ids_doubtful || !pd_claim_section(c, &c->ids_size, &ids);
-	if (pd_add_section(s, c, ids))
-		return no_memory(e);
+	if (pd_add_section(l, ids))
+		return -1;
 	if (c->ids_doubtful)
 		return 0;
 	if (ids.unread) {
-		pd_report_damage(r, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
+		pd_report_damage(l, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
 		return 0;
 	}
-	if (pd_section_read(source, &ids, &bytes, e)) {
-		pd_buf_free(&bytes);
-		if (e->code != PD_E_LIMIT)
-			return -1;
-		r->error(r->ctx, e);	/* its size exceeds the memory limit; the records do not
-					 * need it */
+	if (pd_section_read(l->source, &ids, &bytes, l->e) == 0) {
+		err = add_ids(l, a, &ids, pd_buf_bytes(&bytes));
+	} else if (l->e->code == PD_E_LIMIT) {	/* the records do not need them */
+		l->report->error(l->report->ctx, l->e);
 		c->sections[c->info.nr_sections - 1].unread = true;
-		return 0;
-	}
-	if (pd_note_range(s, c, "ids", ids.offset, bytes.size - bytes.size % sizeof(uint64_t))) {
-		pd_buf_free(&bytes);
-		return no_memory(e);
-	}
-	if (bytes.size < ids.size || ids.size % 8)
-		pd_report_short(c, r, "ids", ids.offset, ids.size, bytes.size);
-	for (size_t i = 0; i + 8 <= bytes.size; i += 8) {
-		int known = pd_session_add_id(s, a, pd_load64(bytes.data + i, s->swap));
-
-		if (known < 0) {
-			pd_buf_free(&bytes);
-			return no_memory(e);
-		}
+	} else {
+		err = -1;
 	}
 	pd_buf_free(&bytes);
-	return 0;
+	return err;
 }
 
 /* Finds the section of an attribute's ids, which follows the attribute: at the end of the entry,
  * or, in files whose entries are larger than stated, at the attribute's own end. Returns false in
  * the latter case: the bytes at the end of the entry are then in no section. */
-static bool find_ids(const struct pd_session *s, struct pd_bytes entry, uint64_t file_size,
-		     struct pd_section *ids)
+static bool find_ids(const struct pd_loader *l, struct pd_bytes entry, struct pd_section *ids)
 {
-	uint64_t own = pd_attr_size_load(entry.data, s->swap);
+	const uint64_t own = pd_attr_size_load(entry.data, l->session->swap);
+	const uint64_t file_size = l->container->info.size;
 
-	*ids = pd_section_load(entry.data + entry.size - PD_SECTION_SIZE, s->swap);
+	*ids = pd_section_load(entry.data + entry.size - PD_SECTION_SIZE, l->session->swap);
 	if (ids->offset <= file_size && ids->size <= file_size - ids->offset)
 		return true;
 	if (own < PD_ATTR_SIZE_VER0 || own + PD_SECTION_SIZE >= entry.size)
 		return true;
-	*ids = pd_section_load(entry.data + own, s->swap);
+	*ids = pd_section_load(entry.data + own, l->session->swap);
 	return false;
 }
 
 /* Checks the size that an attribute states. The first perfs wrote 0; no other recorder writes less
  * than the first kernels had, or more than there is room for. */
-static void check_own_size(const struct pd_session *s, const struct pd_section *entry,
-			   struct pd_bytes bytes, const struct pd_report *r)
+static void check_own_size(const struct pd_loader *l, const struct pd_section *entry,
+			   struct pd_bytes bytes)
 {
-	const uint64_t own = pd_attr_size_load(bytes.data, s->swap);
+	const uint64_t own = pd_attr_size_load(bytes.data, l->session->swap);
 	const uint64_t most = entry->size - PD_SECTION_SIZE;
 
 	if (own && own < PD_ATTR_SIZE_VER0)
-		pd_report_damage(r, PD_E_SIZE, "attrs", entry->offset, PD_ATTR_SIZE_VER0, own);
+		pd_report_damage(l, PD_E_SIZE, "attrs", entry->offset, PD_ATTR_SIZE_VER0, own);
 	else if (own > most)
-		pd_report_damage(r, PD_E_TRUNCATED, "attrs", entry->offset, own, most);
+		pd_report_damage(l, PD_E_TRUNCATED, "attrs", entry->offset, own, most);
 }
 
-static int load_attrs(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-		      struct pd_section attrs, const struct pd_report *r, struct pd_error *e)
+/* Adds the event of an entry, an attribute and the section of its ids. */
+static int load_attr(const struct pd_loader *l, const struct pd_section *entry,
+		     struct pd_bytes bytes)
 {
-	const uint64_t stride = c->info.attr_size;
-	struct pd_buf bytes = { .budget = s->budget };
-	uint64_t file_size = UINT64_MAX;
+	const struct pd_bytes attribute = { bytes.data, bytes.size - PD_SECTION_SIZE };
+	struct pd_section ids;
+	struct pd_attr *a;
+	bool at_end;
+
+	check_own_size(l, entry, bytes);
+	at_end = find_ids(l, bytes, &ids);
+	a = pd_session_add_attr(l->session, attribute);
+	if (!a)
+		return pd_load_no_memory(l);
+	if (pd_note_range(l, "attrs", entry->offset, entry->size) ||
+	    (!at_end && pd_note_range(l, "kept", entry->offset + attribute.size, PD_SECTION_SIZE)))
+		return -1;
+	return load_ids(l, a, ids);
+}
+
+static int load_attrs(const struct pd_loader *l, struct pd_section attrs)
+{
+	const uint64_t stride = l->container->info.attr_size;
+	struct pd_buf bytes = { .budget = l->session->budget };
+	int err = 0;
 
 	attrs.name = "attrs";
-	pd_source_size(source, &file_size);
-	if (pd_add_section(s, c, attrs))
-		return no_memory(e);
+	if (pd_add_section(l, attrs))
+		return -1;
 	if (stride < PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE || stride > UINT16_MAX) {
-		pd_report_damage(r, PD_E_SIZE, "attrs", attrs.offset,
-			      PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE, stride);
+		pd_report_damage(l, PD_E_SIZE, "attrs", attrs.offset,
+				 PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE, stride);
 		return 0;
 	}
-	for (uint64_t at = 0; at + stride <= attrs.size; at += stride) {
-		struct pd_section entry = { .name = "attrs", .offset = attrs.offset + at,
-			.size = stride }, ids = { 0 };
-		struct pd_attr *a;
-		bool at_end;
+	for (uint64_t at = 0; !err && at + stride <= attrs.size; at += stride) {
+		const struct pd_section entry = { .name = "attrs", .offset = attrs.offset + at,
+						  .size = stride };
 
-		if (pd_section_read(source, &entry, &bytes, e)) {
-			pd_buf_free(&bytes);
-			return -1;
-		}
-		if (bytes.size < stride) {
-			pd_report_short(c, r, "attrs", entry.offset, stride, bytes.size);
+		err = pd_section_read_needed(l, &entry, &bytes);
+		if (!err && bytes.size < stride) {
+			pd_report_short(l, "attrs", entry.offset, stride, bytes.size);
 			break;
 		}
-		check_own_size(s, &entry, pd_buf_bytes(&bytes), r);
-		at_end = find_ids(s, pd_buf_bytes(&bytes), file_size, &ids);
-		a = pd_session_add_attr(
-			s, (struct pd_bytes){ bytes.data, (size_t)stride - PD_SECTION_SIZE });
-		if (!a || pd_note_range(s, c, "attrs", entry.offset, stride) ||
-		    (!at_end && pd_note_range(s, c, "kept",
-					      entry.offset + stride - PD_SECTION_SIZE,
-					      PD_SECTION_SIZE)) ||
-		    load_ids(source, s, c, a, ids, r, e)) {
-			pd_buf_free(&bytes);
-			return no_memory(e);
-		}
+		if (!err)
+			err = load_attr(l, &entry, pd_buf_bytes(&bytes));
 	}
 	pd_buf_free(&bytes);
-	return 0;
+	return err;
 }
 
 /* Returns whether the file is unfinished: a killed recorder leaves a data size of 0 and features
@@ -250,24 +248,25 @@ static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t 
 }
 
 /* Some features depend on others: reads those first. */
-static int update_features(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			   struct pd_error *e)
+static int update_features(const struct pd_loader *l)
 {
 	static const uint32_t first[] = {
 		PD_FEATURE_NRCPUS, PD_FEATURE_ARCH, PD_FEATURE_E_MACHINE, PD_FEATURE_TRACING_DATA,
 		PD_FEATURE_PMU_MAPPINGS, PD_FEATURE_EVENT_DESC, PD_FEATURE_COMPRESSED,
 		PD_FEATURE_CLOCK_DATA,
 	};
-	struct pd_buf bytes = { .budget = s->budget };
+	const struct pd_container *c = l->container;
+	struct pd_buf bytes = { .budget = l->session->budget };
 
 	for (size_t f = 0; f < sizeof(first) / sizeof(*first); f++)
 		for (size_t i = 0; i < c->nr_features; i++) {
 			if (c->features[i].feature != first[f] || c->left_out[first[f]])
 				continue;
-			if (pd_section_read(source, &c->features[i], &bytes, e) == 0)
-				pd_session_update_feature(s, first[f], pd_buf_bytes(&bytes),
+			if (pd_section_read(l->source, &c->features[i], &bytes, l->e) == 0)
+				pd_session_update_feature(l->session, first[f],
+							  pd_buf_bytes(&bytes),
 							  c->features[i].offset);
-			else if (e->code == PD_E_IO) {
+			else if (l->e->code == PD_E_IO) {
 				pd_buf_free(&bytes);
 				return -1;
 			}
@@ -277,69 +276,75 @@ static int update_features(struct pd_source *source, struct pd_session *s, struc
 }
 
 /* Adds the original bytes of restored attributes as gaps, so that the file can be rebuilt. */
-static int keep_damaged_attrs(struct pd_session *s, struct pd_container *c, uint64_t attrs_offset)
+static int keep_damaged_attrs(const struct pd_loader *l, uint64_t attrs_offset)
 {
+	const struct pd_session *s = l->session;
+	const uint64_t stride = l->container->info.attr_size;
+
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		if (s->attrs[i]->is_restored &&
-		    pd_note_range(s, c, "kept", attrs_offset + i * c->info.attr_size,
-			       c->info.attr_size))
+		    pd_note_range(l, "kept", attrs_offset + i * stride, stride))
 			return -1;
 	return 0;
 }
 
-/* Checks each feature on its own: damage of one does not affect the others. */
-static int check_features(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			  const struct pd_report *r, struct pd_error *e)
+/* Reports what the bytes of a feature lack. Returns 0, or -1 and *l->e. */
+static int check_feature(const struct pd_loader *l, const struct pd_section *f,
+			 struct pd_bytes bytes)
 {
-	struct pd_buf bytes = { .budget = s->budget };
+	struct pd_extent_of extent;
 
-	for (size_t i = 0; i < c->nr_features; i++) {
-		const struct pd_section *f = &c->features[i];
-		struct pd_extent_of extent;
-
-		if (c->left_out[f->feature])
-			continue;
-		if (pd_section_read(source, f, &bytes, e)) {
-			if (e->code == PD_E_IO) {
-				pd_buf_free(&bytes);
-				return -1;
-			}
-			r->error(r->ctx, e);
-			continue;
-		}
-		if (pd_note_range(s, c, f->name, f->offset, bytes.size)) {
-			pd_buf_free(&bytes);
-			return no_memory(e);
-		}
-		if (bytes.size < f->size) {
-			pd_report_short(c, r, f->name, f->offset, f->size, bytes.size);
-		} else if (pd_session_check_feature(s, f->feature, pd_buf_bytes(&bytes), &extent) !=
-			   PD_OK) {
-			r->error(r->ctx, &(struct pd_error){ .code = extent.code,
-				.severity = PD_DAMAGED,
-				 .record = f->name, .field = extent.field->name,
-				 .offset = f->offset,
-				 .want = extent.want, .have = extent.have });
-		}
-	}
-	pd_buf_free(&bytes);
+	if (pd_note_range(l, f->name, f->offset, bytes.size))
+		return -1;
+	if (bytes.size < f->size)
+		pd_report_short(l, f->name, f->offset, f->size, bytes.size);
+	else if (pd_session_check_feature(l->session, f->feature, bytes, &extent) != PD_OK)
+		l->report->error(l->report->ctx, &(struct pd_error){
+			.code = extent.code, .severity = PD_DAMAGED, .record = f->name,
+			.field = extent.field->name, .offset = f->offset, .want = extent.want,
+			.have = extent.have });
 	return 0;
 }
 
+/* Checks each feature on its own: damage of one does not affect the others. */
+static int check_features(const struct pd_loader *l)
+{
+	const struct pd_container *c = l->container;
+	struct pd_buf bytes = { .budget = l->session->budget };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < c->nr_features; i++) {
+		const struct pd_section *f = &c->features[i];
+
+		if (c->left_out[f->feature])
+			continue;
+		if (pd_section_read(l->source, f, &bytes, l->e) == 0)
+			err = check_feature(l, f, pd_buf_bytes(&bytes));
+		else if (l->e->code == PD_E_IO)
+			err = -1;
+		else
+			l->report->error(l->report->ctx, l->e);
+	}
+	pd_buf_free(&bytes);
+	return err;
+}
+
 /* Adds the section with names of event types: the whole entries that the file has. */
-static int add_event_types(struct pd_session *s, struct pd_container *c,
-			   const struct pd_header_numbers *h)
+static int add_event_types(const struct pd_loader *l, const struct pd_header_numbers *h)
 {
 	const struct pd_section types = { .name = "event_types", .offset = h->event_types.offset,
 					  .size = h->event_types.size };
-	uint64_t size = c->info.size > types.offset ? c->info.size - types.offset : 0;
+	const uint64_t file_size = l->container->info.size;
+	uint64_t size = file_size > types.offset ? file_size - types.offset : 0;
 
+	if (!types.size && !types.offset)
+		return 0;
 	if (size > types.size)
 		size = types.size;
 	size -= size % PD_EVENT_TYPE_SIZE;
-	if (pd_add_section(s, c, types))
+	if (pd_add_section(l, types))
 		return -1;
-	return pd_note_range(s, c, types.name, types.offset, size) ? -1 : 0;
+	return pd_note_range(l, types.name, types.offset, size);
 }
 
 /* Returns whether records continue at `end`, where the header states their end. */
@@ -366,20 +371,22 @@ static bool records_follow(struct pd_source *source, struct pd_session *s,
 
 /* Sets the end of the data in an unfinished or truncated file. Returns how many features are left
  * then. A killed perf leaves no size; precord leaves its mark, and the size of its last flush. */
-static size_t find_data_end(struct pd_source *source, struct pd_session *s, struct pd_container *c,
-			    struct pd_section *data, size_t nr_features,
-			    const struct pd_header_numbers *h, const struct pd_report *r)
+static size_t find_data_end(const struct pd_loader *l, struct pd_section *data, size_t nr_features,
+			    const struct pd_header_numbers *h)
 {
+	struct pd_source *source = l->source;
+	struct pd_session *s = l->session;
+	struct pd_container *c = l->container;
 	const uint64_t left = c->info.size > data->offset ? c->info.size - data->offset : 0;
 	const bool no_size = data->size == 0 && was_killed(source, s, data->offset, nr_features);
 	const bool is_marked = h->event_types.offset == PD_UNFINISHED_AT && !h->event_types.size;
 
 	if (no_size || is_marked) {
-		pd_report_damage(r, PD_E_UNFINISHED, "data", data->offset, 0, 0);
+		pd_report_damage(l, PD_E_UNFINISHED, "data", data->offset, 0, 0);
 		c->info.complete = false;
 	}
 	if (!no_size && c->info.size_known && c->data_end > c->info.size) {
-		pd_report_short(c, r, "data", data->offset, data->size, left);
+		pd_report_short(l, "data", data->offset, data->size, left);
 		return 0;
 	}
 	if (!no_size && !is_marked) {
@@ -389,7 +396,7 @@ static size_t find_data_end(struct pd_source *source, struct pd_session *s, stru
 		    pd_feature_own_table_at(source, c->data_end + nr_features * PD_SECTION_SIZE) ||
 		    !records_follow(source, s, c, c->data_end))
 			return nr_features;
-		r->error(r->ctx, &(struct pd_error){
+		l->report->error(l->report->ctx, &(struct pd_error){
 			.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "header",
 			.field = "data.size",
 			.offset = PD_HEADER_DATA_SIZE, .want = data->size, .have = left });
@@ -400,75 +407,105 @@ static size_t find_data_end(struct pd_source *source, struct pd_session *s, stru
 	return 0;
 }
 
-/* Notes what pd_recover_header() found. */
-static void note_recovery(struct pd_session *s, struct pd_container *c,
-			  const struct pd_header_numbers *h, const bool bits[PD_FEATURE_BITS])
+/* The file header, as it is or was recovered. */
+struct file_header {
+	struct pd_header_numbers numbers;
+	uint64_t bytes;			/* that the file has of it */
+	bool bits[PD_FEATURE_BITS];
+	size_t nr_features;		/* bits that are set */
+};
+
+/* Replaces what is impossible in the header. Returns 0, or -1 and *l->e. */
+static int recover_header(const struct pd_loader *l, struct file_header *h)
 {
-	c->info.attr_size = h->attr_size;
-	c->features_moved = h->moved;
-	c->ids_doubtful = h->ids_doubtful && bits[PD_FEATURE_EVENT_DESC];
-	s->attrs_doubtful = h->attrs_doubtful;
+	struct pd_container *c = l->container;
+	struct pd_header_numbers *numbers = &h->numbers;
+
+	if (!c->info.size_known || !pd_recover_header(l->source, c->swap, c->info.size, numbers,
+						      h->nr_features, l->report))
+		return 0;
+	c->info.attr_size = numbers->attr_size;
+	c->features_moved = numbers->moved;
+	c->ids_doubtful = numbers->ids_doubtful && h->bits[PD_FEATURE_EVENT_DESC];
+	l->session->attrs_doubtful = numbers->attrs_doubtful;
 	c->info.complete = false;
+	return pd_note_range(l, "kept", 0, h->bytes);	/* keeps the bytes */
+}
+
+static int load_header(const struct pd_loader *l, struct file_header *h)
+{
+	struct pd_container *c = l->container;
+	uint8_t bytes[PD_FILE_HEADER_SIZE] = { 0 };
+	const int64_t got = pd_source_pread(l->source, 0, bytes, sizeof(bytes), l->e);
+
+	*h = (struct file_header){ .bytes = (uint64_t)got };
+	if (got < 0)
+		return -1;
+	if (got < PD_FILE_HEADER_V1) {
+		*l->e = (struct pd_error){ .code = PD_E_TRUNCATED, .severity = PD_FATAL,
+			.record = "header", .want = PD_FILE_HEADER_SIZE, .have = (uint64_t)got };
+		return -1;
+	}
+	if (extract_header(l->session, (struct pd_bytes){ bytes, (size_t)got }, &h->numbers))
+		return pd_load_no_memory(l);
+	c->info.attr_size = h->numbers.attr_size;
+	c->info.size_known = pd_source_size(l->source, &c->info.size);
+	if (h->numbers.size < PD_FILE_HEADER_V1)
+		pd_report_damage(l, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h->numbers.size);
+	if (h->numbers.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
+		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 },
+			    h->bits);
+	memcpy(c->info.adds_features, h->bits, sizeof(h->bits));
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		h->nr_features += h->bits[i];
+	return recover_header(l, h);
+}
+
+/* Loads all sections but those of the features, and finds the end of the data. */
+static int load_sections(const struct pd_loader *l, struct file_header *h, struct pd_section *data)
+{
+	const struct pd_header_numbers *n = &h->numbers;
+	struct pd_container *c = l->container;
+	const struct pd_section header = { .name = "header", .size = n->size < PD_FILE_HEADER_SIZE ?
+		PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE };
+
+	c->info.data_offset = data->offset;
+	c->info.data_size = data->size;
+	c->data_end = data->offset + data->size < data->offset ? UINT64_MAX :
+		data->offset + data->size;
+	if (pd_add_section(l, header) ||
+	    load_attrs(l, (struct pd_section){ .offset = n->attrs.offset,
+					       .size = n->attrs.size }) ||
+	    add_event_types(l, n))
+		return -1;
+	h->nr_features = find_data_end(l, data, h->nr_features, n);
+	if (pd_add_section(l, *data) ||
+	    pd_note_range(l, data->name, data->offset, c->data_end - data->offset))
+		return -1;
+	return pd_note_range(l, header.name, 0, h->bytes == PD_FILE_HEADER_SIZE ? header.size :
+			     PD_FILE_HEADER_V1);
 }
 
 int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_container *c,
 		   const struct pd_report *r, struct pd_error *e)
 {
-	uint8_t bytes[PD_FILE_HEADER_SIZE] = { 0 };
-	bool bits[PD_FEATURE_BITS] = { false };
-	int64_t got = pd_source_pread(source, 0, bytes, sizeof(bytes), e);
-	struct pd_header_numbers h = { 0 };
-	struct pd_section header = { .name = "header" }, attrs, data;
-	size_t nr_features = 0;
+	const struct pd_loader l = { source, s, c, r, e };
+	struct file_header h;
+	struct pd_section data;
 
-	if (got < 0)
+	if (load_header(&l, &h))
 		return -1;
-	if (got < PD_FILE_HEADER_V1) {
-		*e = (struct pd_error){ .code = PD_E_TRUNCATED, .severity = PD_FATAL,
-			.record = "header", .want = PD_FILE_HEADER_SIZE, .have = (uint64_t)got };
+	data = (struct pd_section){ .name = "data", .offset = h.numbers.data.offset,
+				    .size = h.numbers.data.size };
+	if (load_sections(&l, &h, &data) ||
+	    pd_feature_tables_load(&l, h.bits, h.nr_features) ||
+	    update_features(&l))
 		return -1;
-	}
-	if (extract_header(s, (struct pd_bytes){ bytes, (size_t)got }, &h))
-		return no_memory(e);
-	c->info.attr_size = h.attr_size;
-	c->info.size_known = pd_source_size(source, &c->info.size);
-	if (h.size < PD_FILE_HEADER_V1)
-		pd_report_damage(r, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h.size);
-	if (h.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
-		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 },
-			    bits);
-	memcpy(c->info.adds_features, bits, sizeof(bits));
-	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
-		nr_features += bits[i];
-	if (c->info.size_known &&
-	    pd_recover_header(source, s->swap, c->info.size, &h, nr_features, r)) {
-		note_recovery(s, c, &h, bits);
-		if (pd_note_range(s, c, "kept", 0, (uint64_t)got))	/* keeps the bytes */
-			return no_memory(e);
-	}
-	attrs = (struct pd_section){ .offset = h.attrs.offset, .size = h.attrs.size };
-	data = (struct pd_section){ .name = "data", .offset = h.data.offset, .size = h.data.size };
-	c->info.data_offset = data.offset;
-	c->info.data_size = data.size;
-	c->data_end = data.offset + data.size < data.offset ? UINT64_MAX : data.offset + data.size;
-	header.size = h.size < PD_FILE_HEADER_SIZE ? PD_FILE_HEADER_V1 : PD_FILE_HEADER_SIZE;
-	if (pd_add_section(s, c, header) || load_attrs(source, s, c, attrs, r, e))
-		return e->code == PD_E_IO ? -1 : no_memory(e);
-	if ((h.event_types.size || h.event_types.offset) && add_event_types(s, c, &h))
-		return no_memory(e);
-	nr_features = find_data_end(source, s, c, &data, nr_features, &h, r);
-	if (pd_add_section(s, c, data) ||
-	    pd_note_range(s, c, data.name, data.offset, c->data_end - data.offset) ||
-	    pd_note_range(s, c, header.name, 0,
-		       got == PD_FILE_HEADER_SIZE ? header.size : PD_FILE_HEADER_V1) ||
-	    pd_feature_tables_load(source, s, c, bits, nr_features, r, e))
-		return no_memory(e);
-	if (update_features(source, s, c, e))
+	if (pd_choose_attr_copies(source, s, &data, r))
+		return pd_load_no_memory(&l);
+	if (keep_damaged_attrs(&l, h.numbers.attrs.offset))
 		return -1;
-	if (pd_choose_attr_copies(source, s, &data, r) ||
-	    keep_damaged_attrs(s, c, attrs.offset))
-		return no_memory(e);
-	return check_features(source, s, c, r, e);
+	return check_features(&l);
 }
 
 void pd_header_free(struct pd_container *c, struct pd_session *s)

@@ -15,35 +15,41 @@ static struct pd_section *grow_list(struct pd_budget *b, struct pd_section *list
 	return grown;
 }
 
-int pd_add_section(struct pd_session *s, struct pd_container *c,
-			     struct pd_section section)
+int pd_load_no_memory(const struct pd_loader *l)
 {
-	struct pd_section *list =
-		grow_list(s->budget, c->sections, c->info.nr_sections, &c->sections_capacity);
+	*l->e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
+	return -1;
+}
+
+int pd_add_section(const struct pd_loader *l, struct pd_section section)
+{
+	struct pd_container *c = l->container;
+	struct pd_section *list = grow_list(l->session->budget, c->sections, c->info.nr_sections,
+					    &c->sections_capacity);
 
 	if (!list)
-		return -1;
+		return pd_load_no_memory(l);
 	c->sections = list;
 	list[c->info.nr_sections++] = section;
 	c->info.sections = list;
 	return 0;
 }
 
-int pd_note_range(struct pd_session *s, struct pd_container *c, const char *name,
-			    uint64_t offset, uint64_t size)
+int pd_note_range(const struct pd_loader *l, const char *name, uint64_t offset, uint64_t size)
 {
-	struct pd_section *list =
-		grow_list(s->budget, c->ranges, c->nr_ranges, &c->ranges_capacity);
+	struct pd_container *c = l->container;
+	struct pd_section *list = grow_list(l->session->budget, c->ranges, c->nr_ranges,
+					    &c->ranges_capacity);
 
 	if (!list)
-		return -1;
+		return pd_load_no_memory(l);
 	c->ranges = list;
 	list[c->nr_ranges++] = (struct pd_section){ .name = name, .offset = offset, .size = size };
 	return 0;
 }
 
 bool pd_claim_section(const struct pd_container *c, uint64_t *sum,
-			const struct pd_section *section)
+		      const struct pd_section *section)
 {
 	uint64_t size = section->size;
 
@@ -63,7 +69,7 @@ struct pd_section pd_section_load(const uint8_t *p, enum pd_swap swap)
 }
 
 int pd_section_read(struct pd_source *source, const struct pd_section *section, struct pd_buf *out,
-		   struct pd_error *e)
+		    struct pd_error *e)
 {
 	uint64_t file_size = UINT64_MAX, size = section->size;
 	uint8_t *room;
@@ -90,17 +96,25 @@ int pd_section_read(struct pd_source *source, const struct pd_section *section, 
 	return 0;
 }
 
-void pd_report_damage(const struct pd_report *r, enum pd_code code, const char *record,
+int pd_section_read_needed(const struct pd_loader *l, const struct pd_section *section,
+			   struct pd_buf *out)
+{
+	if (pd_section_read(l->source, section, out, l->e) == 0)
+		return 0;
+	return l->e->code == PD_E_IO ? -1 : pd_load_no_memory(l);
+}
+
+void pd_report_damage(const struct pd_loader *l, enum pd_code code, const char *record,
 		      uint64_t offset, uint64_t want, uint64_t have)
 {
-	r->error(r->ctx, &(struct pd_error){
+	l->report->error(l->report->ctx, &(struct pd_error){
 		.code = code, .severity = PD_DAMAGED, .record = record, .offset = offset,
 		.want = want, .have = have });
 }
 
-void pd_report_short(struct pd_container *c, const struct pd_report *r, const char *section,
-		     uint64_t offset, uint64_t want, uint64_t have)
+void pd_report_short(const struct pd_loader *l, const char *section, uint64_t offset, uint64_t want,
+		     uint64_t have)
 {
-	c->info.complete = false;
-	pd_report_damage(r, PD_E_TRUNCATED, section, offset, want, have);
+	l->container->info.complete = false;
+	pd_report_damage(l, PD_E_TRUNCATED, section, offset, want, have);
 }
