@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "container/feature_table.h"
 #include "container/attr_copies.h"
+#include "container/attr_entries.h"
+#include "container/feature_contents.h"
+#include "container/feature_table.h"
 #include "container/header_recovery.h"
 #include "container/sections.h"
 #include "plan/extract.h"
@@ -100,134 +102,6 @@ static void read_bitmap(struct pd_container *c, struct pd_bytes map, bool bits[P
 	}
 }
 
-/* Adds the ids that were read of a section. */
-static int add_ids(const struct pd_loader *l, struct pd_attr *a, const struct pd_section *ids,
-		   struct pd_bytes bytes)
-{
-	struct pd_session *s = l->session;
-
-	if (pd_note_range(l, "ids", ids->offset, bytes.size - bytes.size % sizeof(uint64_t)))
-		return -1;
-	if (bytes.size < ids->size || ids->size % 8)
-		pd_report_short(l, "ids", ids->offset, ids->size, bytes.size);
-	for (size_t i = 0; i + 8 <= bytes.size; i += 8)
-		if (pd_session_add_id(s, a, pd_load64(bytes.data + i, s->swap)) < 0)
-			return pd_load_no_memory(l);
-	return 0;
-}
-
-static int load_ids(const struct pd_loader *l, struct pd_attr *a, struct pd_section ids)
-{
-	struct pd_buf bytes = { .budget = l->session->budget };
-	struct pd_container *c = l->container;
-	int err = 0;
-
-	ids.name = "ids";
-	ids.attr_index = a->index;
-	if (!ids.size && !ids.offset)
-		return 0;
-	ids.unread = c->ids_doubtful || !pd_claim_section(c, &c->ids_size, &ids);
-	if (pd_add_section(l, ids))
-		return -1;
-	if (c->ids_doubtful)
-		return 0;
-	if (ids.unread) {
-		pd_report_damage(l, PD_E_SIZE, "ids", ids.offset, ids.size, 0);
-		return 0;
-	}
-	if (pd_section_read(l->source, &ids, &bytes, l->e) == 0) {
-		err = add_ids(l, a, &ids, pd_buf_bytes(&bytes));
-	} else if (l->e->code == PD_E_LIMIT) {	/* the records do not need them */
-		l->report->error(l->report->ctx, l->e);
-		c->sections[c->info.nr_sections - 1].unread = true;
-	} else {
-		err = -1;
-	}
-	pd_buf_free(&bytes);
-	return err;
-}
-
-/* Finds the section of an attribute's ids, which follows the attribute: at the end of the entry,
- * or, in files whose entries are larger than stated, at the attribute's own end. Returns false in
- * the latter case: the bytes at the end of the entry are then in no section. */
-static bool find_ids(const struct pd_loader *l, struct pd_bytes entry, struct pd_section *ids)
-{
-	const uint64_t own = pd_attr_size_load(entry.data, l->session->swap);
-	const uint64_t file_size = l->container->info.size;
-
-	*ids = pd_section_load(entry.data + entry.size - PD_SECTION_SIZE, l->session->swap);
-	if (ids->offset <= file_size && ids->size <= file_size - ids->offset)
-		return true;
-	if (own < PD_ATTR_SIZE_VER0 || own + PD_SECTION_SIZE >= entry.size)
-		return true;
-	*ids = pd_section_load(entry.data + own, l->session->swap);
-	return false;
-}
-
-/* Checks the size that an attribute states. The first perfs wrote 0; no other recorder writes less
- * than the first kernels had, or more than there is room for. */
-static void check_own_size(const struct pd_loader *l, const struct pd_section *entry,
-			   struct pd_bytes bytes)
-{
-	const uint64_t own = pd_attr_size_load(bytes.data, l->session->swap);
-	const uint64_t most = entry->size - PD_SECTION_SIZE;
-
-	if (own && own < PD_ATTR_SIZE_VER0)
-		pd_report_damage(l, PD_E_SIZE, "attrs", entry->offset, PD_ATTR_SIZE_VER0, own);
-	else if (own > most)
-		pd_report_damage(l, PD_E_TRUNCATED, "attrs", entry->offset, own, most);
-}
-
-/* Adds the event of an entry, an attribute and the section of its ids. */
-static int load_attr(const struct pd_loader *l, const struct pd_section *entry,
-		     struct pd_bytes bytes)
-{
-	const struct pd_bytes attribute = { bytes.data, bytes.size - PD_SECTION_SIZE };
-	struct pd_section ids;
-	struct pd_attr *a;
-	bool at_end;
-
-	check_own_size(l, entry, bytes);
-	at_end = find_ids(l, bytes, &ids);
-	a = pd_session_add_attr(l->session, attribute);
-	if (!a)
-		return pd_load_no_memory(l);
-	if (pd_note_range(l, "attrs", entry->offset, entry->size) ||
-	    (!at_end && pd_note_range(l, "kept", entry->offset + attribute.size, PD_SECTION_SIZE)))
-		return -1;
-	return load_ids(l, a, ids);
-}
-
-static int load_attrs(const struct pd_loader *l, struct pd_section attrs)
-{
-	const uint64_t stride = l->container->info.attr_size;
-	struct pd_buf bytes = { .budget = l->session->budget };
-	int err = 0;
-
-	attrs.name = "attrs";
-	if (pd_add_section(l, attrs))
-		return -1;
-	if (stride < PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE || stride > UINT16_MAX) {
-		pd_report_damage(l, PD_E_SIZE, "attrs", attrs.offset,
-				 PD_ATTR_SIZE_VER0 + PD_SECTION_SIZE, stride);
-		return 0;
-	}
-	for (uint64_t at = 0; !err && at + stride <= attrs.size; at += stride) {
-		const struct pd_section entry = { .name = "attrs", .offset = attrs.offset + at,
-						  .size = stride };
-
-		err = pd_section_read_needed(l, &entry, &bytes);
-		if (!err && bytes.size < stride) {
-			pd_report_short(l, "attrs", entry.offset, stride, bytes.size);
-			break;
-		}
-		if (!err)
-			err = load_attr(l, &entry, pd_buf_bytes(&bytes));
-	}
-	pd_buf_free(&bytes);
-	return err;
-}
-
 /* Returns whether the file is unfinished: a killed recorder leaves a data size of 0 and features
  * that it never wrote. A finished file without records has the same size, but also feature tables:
  * the first feature follows directly after them. */
@@ -245,88 +119,6 @@ static bool was_killed(struct pd_source *source, struct pd_session *s, uint64_t 
 	first = pd_section_load(entry, s->swap);
 	return first.offset < data_offset + nr_features * PD_SECTION_SIZE ||
 	       first.offset > data_offset + PD_FEATURE_TABLES_MAX;
-}
-
-/* Some features depend on others: reads those first. */
-static int update_features(const struct pd_loader *l)
-{
-	static const uint32_t first[] = {
-		PD_FEATURE_NRCPUS, PD_FEATURE_ARCH, PD_FEATURE_E_MACHINE, PD_FEATURE_TRACING_DATA,
-		PD_FEATURE_PMU_MAPPINGS, PD_FEATURE_EVENT_DESC, PD_FEATURE_COMPRESSED,
-		PD_FEATURE_CLOCK_DATA,
-	};
-	const struct pd_container *c = l->container;
-	struct pd_buf bytes = { .budget = l->session->budget };
-
-	for (size_t f = 0; f < sizeof(first) / sizeof(*first); f++)
-		for (size_t i = 0; i < c->nr_features; i++) {
-			if (c->features[i].feature != first[f] || c->left_out[first[f]])
-				continue;
-			if (pd_section_read(l->source, &c->features[i], &bytes, l->e) == 0)
-				pd_session_update_feature(l->session, first[f],
-							  pd_buf_bytes(&bytes),
-							  c->features[i].offset);
-			else if (l->e->code == PD_E_IO) {
-				pd_buf_free(&bytes);
-				return -1;
-			}
-		}
-	pd_buf_free(&bytes);
-	return 0;
-}
-
-/* Adds the original bytes of restored attributes as gaps, so that the file can be rebuilt. */
-static int keep_damaged_attrs(const struct pd_loader *l, uint64_t attrs_offset)
-{
-	const struct pd_session *s = l->session;
-	const uint64_t stride = l->container->info.attr_size;
-
-	for (size_t i = 0; i < s->nr_attrs; i++)
-		if (s->attrs[i]->is_restored &&
-		    pd_note_range(l, "kept", attrs_offset + i * stride, stride))
-			return -1;
-	return 0;
-}
-
-/* Reports what the bytes of a feature lack. Returns 0, or -1 and *l->e. */
-static int check_feature(const struct pd_loader *l, const struct pd_section *f,
-			 struct pd_bytes bytes)
-{
-	struct pd_extent_of extent;
-
-	if (pd_note_range(l, f->name, f->offset, bytes.size))
-		return -1;
-	if (bytes.size < f->size)
-		pd_report_short(l, f->name, f->offset, f->size, bytes.size);
-	else if (pd_session_check_feature(l->session, f->feature, bytes, &extent) != PD_OK)
-		l->report->error(l->report->ctx, &(struct pd_error){
-			.code = extent.code, .severity = PD_DAMAGED, .record = f->name,
-			.field = extent.field->name, .offset = f->offset, .want = extent.want,
-			.have = extent.have });
-	return 0;
-}
-
-/* Checks each feature on its own: damage of one does not affect the others. */
-static int check_features(const struct pd_loader *l)
-{
-	const struct pd_container *c = l->container;
-	struct pd_buf bytes = { .budget = l->session->budget };
-	int err = 0;
-
-	for (size_t i = 0; !err && i < c->nr_features; i++) {
-		const struct pd_section *f = &c->features[i];
-
-		if (c->left_out[f->feature])
-			continue;
-		if (pd_section_read(l->source, f, &bytes, l->e) == 0)
-			err = check_feature(l, f, pd_buf_bytes(&bytes));
-		else if (l->e->code == PD_E_IO)
-			err = -1;
-		else
-			l->report->error(l->report->ctx, l->e);
-	}
-	pd_buf_free(&bytes);
-	return err;
 }
 
 /* Adds the section with names of event types: the whole entries that the file has. */
@@ -474,8 +266,8 @@ static int load_sections(const struct pd_loader *l, struct file_header *h, struc
 	c->data_end = data->offset + data->size < data->offset ? UINT64_MAX :
 		data->offset + data->size;
 	if (pd_add_section(l, header) ||
-	    load_attrs(l, (struct pd_section){ .offset = n->attrs.offset,
-					       .size = n->attrs.size }) ||
+	    pd_attr_entries_load(l, (struct pd_section){ .offset = n->attrs.offset,
+							 .size = n->attrs.size }) ||
 	    add_event_types(l, n))
 		return -1;
 	h->nr_features = find_data_end(l, data, h->nr_features, n);
@@ -499,13 +291,13 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 				    .size = h.numbers.data.size };
 	if (load_sections(&l, &h, &data) ||
 	    pd_feature_tables_load(&l, h.bits, h.nr_features) ||
-	    update_features(&l))
+	    pd_features_update(&l))
 		return -1;
 	if (pd_choose_attr_copies(source, s, &data, r))
 		return pd_load_no_memory(&l);
-	if (keep_damaged_attrs(&l, h.numbers.attrs.offset))
+	if (pd_attr_entries_keep_damaged(&l, h.numbers.attrs.offset))
 		return -1;
-	return check_features(&l);
+	return pd_features_check(&l);
 }
 
 void pd_header_free(struct pd_container *c, struct pd_session *s)
