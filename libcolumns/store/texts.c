@@ -1,6 +1,8 @@
 /* texts.c - the dictionary of a column: UTF-8 texts, each kept once. */
 #include "store/texts.h"
 
+#include "base/compare.h"
+
 void pc_texts_init(struct pc_texts *t, struct pd_budget *budget)
 {
 	*t = (struct pc_texts){ .bytes.budget = budget, .offsets.budget = budget,
@@ -31,12 +33,9 @@ struct pd_bytes pc_texts_at(const struct pc_texts *t, size_t i)
 
 static bool is_same_text(const void *ctx, uint32_t id, const void *key)
 {
-	const struct pd_bytes have = pc_texts_at(ctx, id), *want = key;
+	const struct pd_bytes *want = key;
 
-	if (have.size != want->size)
-		return false;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): where there is a size */
-	return !have.size || memcmp(have.data, want->data, have.size) == 0;
+	return pd_same_bytes(pc_texts_at(ctx, id), *want);
 }
 
 /* Returns the size of the character at the start of a text, 0: not UTF-8. */

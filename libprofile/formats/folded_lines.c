@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 #define MOST_PIECES (1u << 31)
 
 int pp_folded_add(struct pp_folded_lines *lines, const uint32_t *pieces, size_t nr, uint64_t value)
@@ -29,18 +31,10 @@ int pp_folded_add(struct pp_folded_lines *lines, const uint32_t *pieces, size_t 
 
 /* --- the order of pieces --- */
 
-static int compare_bytes(struct pd_bytes a, struct pd_bytes b)
-{
-	const size_t both = a.size < b.size ? a.size : b.size;
-	const int order = both ? memcmp(a.data, b.data, both) : 0;
-
-	return order ? order : a.size < b.size ? -1 : a.size > b.size;
-}
-
 static int compare_pieces(const void *a, const void *b)
 {
-	return compare_bytes(((const struct pp_folded_piece *)a)->text,
-			     ((const struct pp_folded_piece *)b)->text);
+	return pd_compare_bytes(((const struct pp_folded_piece *)a)->text,
+				((const struct pp_folded_piece *)b)->text);
 }
 
 /* If another piece begins with this one, the next one does. */

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "base/compare.h"
+
 static bool is_same_text(const void *ctx, uint32_t id, const void *key)
 {
-	const struct pd_bytes have = pp_strings_at(ctx, id), *want = key;
+	const struct pd_bytes *want = key;
 
-	return have.size == want->size && memcmp(have.data, want->data, have.size) == 0;
+	return pd_same_bytes(pp_strings_at(ctx, id), *want);
 }
 
 uint32_t pp_strings_add(struct pp_strings *s, struct pp_memory *m, const char *text, size_t size)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "encoding/csv.h"
 #include "encoding/json.h"
 #include "table/function_name.h"
@@ -28,14 +29,6 @@ struct diff {
 	bool is_sums;
 };
 
-static int compare_bytes(struct pd_bytes a, struct pd_bytes b)
-{
-	const size_t size = a.size < b.size ? a.size : b.size;
-	const int order = size ? memcmp(a.data, b.data, size) : 0;
-
-	return order ? order : a.size < b.size ? -1 : a.size > b.size;
-}
-
 static struct pd_bytes name_of(const struct change *c)
 {
 	return pp_strings_at(&c->of->strings, c->function->name);
@@ -48,9 +41,9 @@ static struct pd_bytes image_of(const struct change *c)
 
 static int compare_names(const void *a, const void *b)
 {
-	const int order = compare_bytes(name_of(a), name_of(b));
+	const int order = pd_compare_bytes(name_of(a), name_of(b));
 
-	return order ? order : compare_bytes(image_of(a), image_of(b));
+	return order ? order : pd_compare_bytes(image_of(a), image_of(b));
 }
 
 static double change_of(const struct change *c)

@@ -2,19 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "session/image_path.h"
-
-static bool same_bytes(struct pd_bytes a, struct pd_bytes b)
-{
-	return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
-}
 
 static bool is_of(const struct pd_image *image, const struct ps_bundle_image *given)
 {
 	const struct pd_bytes none = { NULL, 0 };
 
-	return same_bytes(given->build_id, image->build_id_source == PD_BUILD_ID_OF_MAP ?
-						   image->build_id : none);
+	return pd_same_bytes(given->build_id, image->build_id_source == PD_BUILD_ID_OF_MAP ?
+						      image->build_id : none);
 }
 
 static void assign_names(struct ps_session *s, const struct ps_image_path *images, size_t n,

@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 int ps_compare_paths(const void *a, const void *b)
 {
 	const struct ps_image_path *x = a, *y = b;
-	const size_t n = x->path.size < y->path.size ? x->path.size : y->path.size;
-	const int order = n ? memcmp(x->path.data, y->path.data, n) : 0;
 
-	if (order || x->path.size == y->path.size)
-		return order;
-	return x->path.size < y->path.size ? -1 : 1;
+	return pd_compare_bytes(x->path, y->path);
 }
 
 int ps_compare_image_paths(const void *a, const void *b)
