@@ -1,4 +1,4 @@
-"""All records but SAMPLE: the kernel's 1 to 22, perf's own 64 to 86, simpleperf's from 32769.
+"""All records but SAMPLE: the kernel's, perf's own from 64 on, simpleperf's from 32769 on.
 
 A record is called with the members of the kernel's or perf's struct, in their order and with their
 names.  `sid` is the sample_id trailer (sample.sample_id()), `misc` the header's. Bytes after a
