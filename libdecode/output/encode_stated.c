@@ -8,6 +8,42 @@
 #include "layout/container.h"
 #include "layout/names_tables.h"
 
+/* Returns the name by which a section is looked up. */
+static const char *known_section(const char *name)
+{
+	static const char *const known[] = {
+		"ids", "attrs", "data", "event_types", "own_feature_table",
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strcmp(name, known[i]) == 0)
+			return known[i];
+	return "other";
+}
+
+static int read_stated_section(struct pd_encoder *enc, pd_node item, struct pd_section *s,
+			       struct pd_encode_error *e)
+{
+	uint64_t attr_index = 0;
+	char name[64];
+	int feature;
+
+	if (!item || enc->v->type(item) != PD_NODE_OBJECT ||
+	    !pd_encode_copy_text(enc, enc->v->member(item, "name"), name, sizeof(name)))
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections",
+				      "expected objects with a name");
+	feature = pd_feature_of_name(name);
+	*s = (struct pd_section){ .name = feature >= 0 ? "feature" : known_section(name),
+				  .feature = feature >= 0 ? (uint32_t)feature : 0 };
+	if (pd_encode_get_number(enc, item, "file.sections.", "attr_index", &attr_index, e) ||
+	    pd_encode_get_number(enc, item, "file.sections.", "offset", &s->offset, e) ||
+	    pd_encode_get_number(enc, item, "file.sections.", "size", &s->size, e))
+		return -1;
+	s->attr_index = (uint32_t)attr_index;
+	s->unread = enc->v->member(item, "unread") != NULL;
+	return 0;
+}
+
 static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
 {
 	struct pd_stated *stated = &enc->stated;
@@ -23,33 +59,11 @@ static int read_sections(struct pd_encoder *enc, pd_node list, struct pd_encode_
 		return pd_encode_no_memory(e);
 	stated->has_sections = true;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t ignored, attr_index = 0;
-		pd_node item = enc->v->item(list, i, &ignored);
 		struct pd_section *s = &stated->sections[stated->nr_sections];
-		char name[64];
-		int feature;
+		uint64_t ignored;
 
-		if (!item || enc->v->type(item) != PD_NODE_OBJECT ||
-		    !pd_encode_copy_text(enc, enc->v->member(item, "name"), name, sizeof(name)))
-			return pd_encode_fail(e, PD_E_ARGUMENT, "file.sections",
-					      "expected objects with a name");
-		feature = pd_feature_of_name(name);
-		*s = (struct pd_section){
-			.name = feature >= 0 ? "feature" : strcmp(name, "ids") == 0 ? "ids" :
-				strcmp(name, "attrs") == 0 ? "attrs" : strcmp(name, "data") == 0 ?
-					"data" :
-				strcmp(name, "event_types") == 0 ? "event_types" :
-				strcmp(name, "own_feature_table") == 0 ? "own_feature_table" :
-									 "other",
-			.feature = feature >= 0 ? (uint32_t)feature : 0,
-		};
-		if (pd_encode_get_number(enc, item, "file.sections.", "attr_index", &attr_index,
-					 e) ||
-		    pd_encode_get_number(enc, item, "file.sections.", "offset", &s->offset, e) ||
-		    pd_encode_get_number(enc, item, "file.sections.", "size", &s->size, e))
+		if (read_stated_section(enc, enc->v->item(list, i, &ignored), s, e))
 			return -1;
-		s->attr_index = (uint32_t)attr_index;
-		s->unread = enc->v->member(item, "unread") != NULL;
 		stated->nr_sections++;
 		if (strcmp(s->name, "ids") == 0 && pd_map_add(&stated->ids, s->attr_index, s) < 0)
 			return pd_encode_no_memory(e);
@@ -128,68 +142,89 @@ static int open_files(struct pd_encoder *enc, pd_node list, struct pd_encode_err
 	return 0;
 }
 
-static int read_choice(const struct pd_encoder *enc, pd_node file, const char *name,
-		       const char *const *texts, unsigned int n,
-		       const char *otherwise, unsigned int *out, struct pd_encode_error *e)
+/* A member of `file` that is one of some words. */
+struct choice {
+	const char *name;
+	const char *words[4];		/* ended by NULL; the first is the default */
+	const char *expected;
+};
+
+/* Sets *out to the place of the word. Returns 0, or -1 and *e. */
+static int read_choice(const struct pd_encoder *enc, pd_node file, const struct choice *choice,
+		       unsigned int *out, struct pd_encode_error *e)
 {
 	char path[64];
 
 	*out = 0;
-	if (!enc->v->member(file, name))
+	if (!enc->v->member(file, choice->name))
 		return 0;
-	for (unsigned int i = 0; i < n; i++)
-		if (pd_encode_text_is(enc, file, name, texts[i])) {
+	for (unsigned int i = 0; choice->words[i]; i++)
+		if (pd_encode_text_is(enc, file, choice->name, choice->words[i])) {
 			*out = i;
 			return 0;
 		}
-	snprintf(path, sizeof(path), "file.%s", name);
-	return pd_encode_fail(e, PD_E_ARGUMENT, path, otherwise);
+	snprintf(path, sizeof(path), "file.%s", choice->name);
+	return pd_encode_fail(e, PD_E_ARGUMENT, path, choice->expected);
 }
 
-int pd_encode_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
+/* Reads mode, byte order, magic and the numbers of the header. */
+static int read_file_head(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
 {
-	static const char *const modes[] = { "file", "pipe",
-		"directory" }, *const orders[] = { "little", "big" };
+	static const struct choice modes = { "mode", { "file", "pipe", "directory" },
+					     "expected \"file\", \"pipe\" or \"directory\"" };
+	static const struct choice orders = { "byte_order", { "little", "big" },
+					      "expected \"little\" or \"big\"" };
 	struct pd_stated *stated = &enc->stated;
-	pd_node bits = enc->v->member(file, "adds_features");
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} numbers[] = {
+		{ "size", &stated->size }, { "header_size", &stated->header_size },
+		{ "attr_size", &stated->attr_size }, { "data_offset", &stated->data_offset },
+		{ "data_size", &stated->data_size }, { "long_size", &stated->long_size },
+	};
 	unsigned int mode, order;
 
-	if (enc->started)
-		return pd_encode_fail(e, PD_E_ARGUMENT, "file",
-				      "it must precede attrs, features and records");
-	stated->given = true;
-	if (read_choice(enc, file, "mode", modes, 3, "expected \"file\", \"pipe\" or \"directory\"",
-			&mode, e) ||
-	    read_choice(enc, file, "byte_order", orders, 2, "expected \"little\" or \"big\"",
-			&order, e) ||
-	    pd_encode_get_number(enc, file, "file.", "size", &stated->size, e) ||
-	    pd_encode_get_number(enc, file, "file.", "header_size", &stated->header_size, e) ||
-	    pd_encode_get_number(enc, file, "file.", "attr_size", &stated->attr_size, e) ||
-	    pd_encode_get_number(enc, file, "file.", "data_offset", &stated->data_offset, e) ||
-	    pd_encode_get_number(enc, file, "file.", "data_size", &stated->data_size, e) ||
-	    pd_encode_get_number(enc, file, "file.", "long_size", &stated->long_size, e))
+	if (read_choice(enc, file, &modes, &mode, e) || read_choice(enc, file, &orders, &order, e))
 		return -1;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (pd_encode_get_number(enc, file, "file.", numbers[i].name, numbers[i].to, e))
+			return -1;
 	stated->mode = (enum pd_mode)mode;
 	stated->order = (enum pd_byte_order)order;
 	stated->v1 = pd_encode_text_is(enc, file, "magic", "PERFFILE");
-	if (pd_encode_read_magic(enc, enc->v->member(file, "magic_hex"), e))
-		return -1;
 	stated->has_size = enc->v->member(file, "size") != NULL;
-	if (bits && enc->v->type(bits) != PD_NODE_ARRAY)
+	return pd_encode_read_magic(enc, enc->v->member(file, "magic_hex"), e);
+}
+
+static int read_adds_features(struct pd_encoder *enc, pd_node list, struct pd_encode_error *e)
+{
+	if (list && enc->v->type(list) != PD_NODE_ARRAY)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features", "expected an array");
-	for (size_t i = 0; bits && i < enc->v->length(bits); i++) {
+	for (size_t i = 0; list && i < enc->v->length(list); i++) {
 		uint64_t ignored;
 		char name[64];
-		pd_node bit = enc->v->item(bits, i, &ignored);
-		int id = pd_encode_copy_text(enc, bit, name, sizeof(name)) ?
-			pd_feature_of_name(name) : -1;
+		int id = pd_encode_copy_text(enc, enc->v->item(list, i, &ignored), name,
+					     sizeof(name)) ? pd_feature_of_name(name) : -1;
 
 		if (id < 0)
 			return pd_encode_fail(e, PD_E_ARGUMENT, "file.adds_features",
 					      "expected the name of a feature");
-		stated->adds_features[id] = true;
+		enc->stated.adds_features[id] = true;
 	}
-	if (pd_encode_start(enc, e) || read_sections(enc, enc->v->member(file, "sections"), e) ||
+	return 0;
+}
+
+int pd_encode_file(struct pd_encoder *enc, pd_node file, struct pd_encode_error *e)
+{
+	if (enc->started)
+		return pd_encode_fail(e, PD_E_ARGUMENT, "file",
+				      "it must precede attrs, features and records");
+	enc->stated.given = true;
+	if (read_file_head(enc, file, e) ||
+	    read_adds_features(enc, enc->v->member(file, "adds_features"), e) ||
+	    pd_encode_start(enc, e) ||
+	    read_sections(enc, enc->v->member(file, "sections"), e) ||
 	    read_event_types(enc, enc->v->member(file, "event_types"), e) ||
 	    open_files(enc, enc->v->member(file, "files"), e))
 		return -1;
