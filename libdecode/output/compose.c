@@ -73,16 +73,16 @@ int pd_compose_feature_tables(struct pd_session *s, uint64_t at, struct pd_secti
 	return own < n ? pd_compose_own_table(s, features + own, n - own, out) : 0;
 }
 
-static const char *magic_bytes(const struct pd_session *s, bool v1)
+static const char *magic_bytes(const struct pd_session *s)
 {
-	return v1 ? "PERFFILE" : pd_is_big(s->swap) ? "2ELIFREP" : "PERFILE2";
+	return pd_is_big(s->swap) ? "2ELIFREP" : "PERFILE2";
 }
 
 int pd_compose_pipe_header(struct pd_session *s, struct pd_buf *out)
 {
 	uint8_t size[8];
 
-	pd_buf_append(out, magic_bytes(s, false), 8);
+	pd_buf_append(out, magic_bytes(s), 8);
 	pd_store(size, PD_MAGIC_SIZE, sizeof(size), s->swap);
 	pd_buf_append(out, size, sizeof(size));
 	return out->failed ? -1 : 0;
@@ -122,7 +122,8 @@ int pd_compose_header(struct pd_session *s, const struct pd_header_values *h, st
 					  PD_NUMBER("size", h->event_types.size) };
 	uint64_t words[4];
 	const struct pd_value values[] = {
-		PD_BYTES("magic", magic_bytes(s, h->v1), 8), PD_NUMBER("size", h->size),
+		PD_BYTES("magic", h->v1 ? "PERFFILE" : magic_bytes(s), 8),
+		PD_NUMBER("size", h->size),
 		PD_NUMBER("attr_size", h->attr_size),
 		PD_OBJECT("attrs", attrs, 2), PD_OBJECT("data", data, 2), PD_OBJECT("event_types",
 										    types, 2),

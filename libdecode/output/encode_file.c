@@ -189,8 +189,10 @@ static void leave_to_data(const struct pd_encoder *enc, struct pd_buf *header)
 		header->size = (size_t)stated->data_offset;
 }
 
-static int write_header(struct pd_encoder *enc, const struct pd_header_values *h, bool as_stated,
-			struct pd_encode_error *e)
+enum header_form { HEADER_AS_STATED, HEADER_DEFAULT };
+
+static int write_header(struct pd_encoder *enc, const struct pd_header_values *h,
+			enum header_form form, struct pd_encode_error *e)
 {
 	struct pd_buf bytes = { .budget = &enc->budget };
 	int err;
@@ -200,7 +202,7 @@ static int write_header(struct pd_encoder *enc, const struct pd_header_values *h
 				      "without HOSTNAME would be read as HOSTNAME of a 32-bit "
 				      "machine in a big-endian file");
 	err = pd_compose_header(&enc->session, h, &bytes);
-	if (!err && as_stated) {
+	if (!err && form == HEADER_AS_STATED) {
 		pd_encode_magic(enc, &bytes);
 		leave_to_data(enc, &bytes);
 	}
@@ -273,7 +275,7 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 	if (types)
 		h.event_types = *types;
 	memcpy(h.features, enc->stated.adds_features, sizeof(h.features));
-	if (write_header(enc, &h, true, e) ||
+	if (write_header(enc, &h, HEADER_AS_STATED, e) ||
 	    (types && write_at(enc, types->offset, &enc->event_types, e)))
 		return -1;
 	for (size_t i = 0; i < s->nr_attrs; i++) {
@@ -365,7 +367,7 @@ static int write_default_layout(struct pd_encoder *enc, struct pd_encode_error *
 		at = h.attrs.offset + h.attrs.size;
 	if (at > INT64_MAX || ftruncate(enc->out.fd, (off_t)at))
 		return pd_encode_fail(e, PD_E_SIZE, "", "the output can't have this size");
-	return write_header(enc, &h, false, e);
+	return write_header(enc, &h, HEADER_DEFAULT, e);
 }
 
 int pd_encode_finish_file(struct pd_encoder *enc, struct pd_encode_error *e)

@@ -40,8 +40,9 @@ void pd_tree_add_text(struct pd_tree *t, const char *name, const char *text);
 /* Appends an array of the names of the bits that are set. */
 void pd_tree_add_flags(struct pd_tree *t, const char *name, const struct pd_name *names,
 		       uint64_t word);
-/* Appends the members of a feature's object under `features`. */
-void pd_tree_add_feature(struct pd_tree *t, uint64_t id, struct pd_bytes section, bool is_pipe);
+/* Appends the members of a feature's object under `features`. In pipe mode zeros may follow it. */
+void pd_tree_add_feature(struct pd_tree *t, uint64_t id, struct pd_bytes section,
+			 enum pd_mode mode);
 
 /* Returns the tree's own copy of a name made of two parts, or "". */
 const char *pd_tree_join(struct pd_tree *t, const char *front, const char *back);

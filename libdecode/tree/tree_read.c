@@ -119,7 +119,7 @@ const struct pd_item *pd_tree_read_feature(struct pd_tree *t, struct pd_reader *
 		if (pd_reader_feature(r, i, &f, e))
 			return NULL;
 		pd_tree_begin(t, pd_reader_session(r));
-		pd_tree_add_feature(t, id, f.bytes, pd_reader_file(r)->mode == PD_MODE_PIPE);
+		pd_tree_add_feature(t, id, f.bytes, pd_reader_file(r)->mode);
 		return pd_tree_end(t, e);
 	}
 	pd_refuse(e, "the recording has no such feature");

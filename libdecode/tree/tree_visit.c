@@ -169,7 +169,7 @@ static void on_bytes(void *ctx, const struct pd_field *f, struct pd_bytes bytes)
 	}
 	pd_record_get_number(t->record, "feat_id", &id);
 	pd_tree_open(t, PD_ITEM_OBJECT, f->name);
-	pd_tree_add_feature(t, id, bytes, true);
+	pd_tree_add_feature(t, id, bytes, PD_MODE_PIPE);
 	pd_tree_close(t);
 }
 
@@ -297,7 +297,8 @@ static void add_unknown(struct pd_tree *t, uint64_t id, struct pd_bytes section)
 	pd_tree_close(t);
 }
 
-void pd_tree_add_feature(struct pd_tree *t, uint64_t id, struct pd_bytes section, bool is_pipe)
+void pd_tree_add_feature(struct pd_tree *t, uint64_t id, struct pd_bytes section,
+			 enum pd_mode mode)
 {
 	const struct pd_feature_desc *d =
 		id < PD_FEATURE_BITS ? pd_feature_desc((uint32_t)id) : NULL;
@@ -318,7 +319,7 @@ void pd_tree_add_feature(struct pd_tree *t, uint64_t id, struct pd_bytes section
 	rest = (struct pd_bytes){ section.data ? section.data + extent.end : NULL,
 				  section.size - extent.end };
 	if (regular == PD_REGULAR && extent.code == PD_OK &&
-	    (!rest.size || (is_pipe && rest.size < 8 && pd_all_zero(rest))))
+	    (!rest.size || (mode == PD_MODE_PIPE && rest.size < 8 && pd_all_zero(rest))))
 		return; /* zeros that pad a record to its size are implied */
 	pd_tree_add_bytes(t, PD_ITEM_BYTES, pd_tree_join(t, d->field->name, "_raw"), section);
 }

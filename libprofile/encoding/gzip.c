@@ -22,8 +22,10 @@ enum {
 	CHUNKS = 4,
 };
 
+enum chunk_owner { OF_CALLER, OF_THREAD };	/* at first the caller */
+
 struct chunk {
-	bool is_full;		/* the thread has it */
+	enum chunk_owner owner;
 	int flush;
 	size_t size, packed_size;
 	uint8_t bytes[CHUNK], packed[PACKED];
@@ -37,7 +39,7 @@ struct gzip {
 	struct chunk *chunks;	/* CHUNKS; NULL: there is no thread */
 	size_t next;		/* the chunk that is filled next */
 	pthread_t thread;
-	pthread_mutex_t lock;	/* for is_full */
+	pthread_mutex_t lock;	/* for the chunks' owners */
 	pthread_cond_t changed;
 };
 
@@ -61,20 +63,18 @@ static size_t compress_chunk(z_stream *z, const uint8_t *bytes, size_t size, int
 
 /* --- the thread --- */
 
-/* Gives a chunk to the thread, or back. */
-static void set_full(struct gzip *g, struct chunk *c, bool is_full)
+static void give_chunk(struct gzip *g, struct chunk *c, enum chunk_owner to)
 {
 	pthread_mutex_lock(&g->lock);
-	c->is_full = is_full;
+	c->owner = to;
 	pthread_cond_broadcast(&g->changed);
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Waits until the thread has a chunk, or has it no longer. */
-static void wait_for(struct gzip *g, struct chunk *c, bool is_full)
+static void await_chunk(struct gzip *g, struct chunk *c, enum chunk_owner of)
 {
 	pthread_mutex_lock(&g->lock);
-	while (c->is_full != is_full)
+	while (c->owner != of)
 		pthread_cond_wait(&g->changed, &g->lock);
 	pthread_mutex_unlock(&g->lock);
 }
@@ -87,14 +87,14 @@ static void *compress_chunks(void *ctx)
 	for (size_t i = 0; flush != Z_FINISH; i = (i + 1) % CHUNKS) {
 		struct chunk *c = &g->chunks[i];
 
-		wait_for(g, c, true);
+		await_chunk(g, c, OF_THREAD);
 		flush = c->flush;
 		if (!error)
 			c->packed_size = compress_chunk(&g->z, c->bytes, c->size, flush, c->packed,
 							&error);
 		else
 			c->packed_size = 0;
-		set_full(g, c, false);
+		give_chunk(g, c, OF_CALLER);
 	}
 	return (void *)(intptr_t)error;
 }
@@ -120,7 +120,7 @@ static void start_thread(struct gzip *g)
 /* Writes what a chunk has become. */
 static void empty_chunk(struct gzip *g, struct chunk *c)
 {
-	wait_for(g, c, false);
+	await_chunk(g, c, OF_CALLER);
 	pp_put(g->to, (const char *)c->packed, c->packed_size);
 	c->packed_size = 0;
 }
@@ -134,7 +134,7 @@ static void hand_over(struct gzip *g, const uint8_t *bytes, size_t size, int flu
 	memcpy(c->bytes, bytes, size);
 	c->size = size;
 	c->flush = flush;
-	set_full(g, c, true);
+	give_chunk(g, c, OF_THREAD);
 }
 
 static void end_thread(struct gzip *g)

@@ -15,9 +15,11 @@
 #include "table/function_name.h"
 #include "table/rows.h"
 
+enum side { BEFORE, AFTER, SIDES };
+
 struct change {
-	double before, after;	/* percent of all; or sums, those of clocks in ms */
-	uint64_t sums[2];	/* before and after, as they are */
+	double shares[SIDES];	/* percent of all; or sums, those of clocks in ms */
+	uint64_t sums[SIDES];	/* as they are */
 	const struct pp_profile *of;	/* whose strings the function has */
 	const struct pp_named *function;
 };
@@ -48,7 +50,7 @@ static int compare_names(const void *a, const void *b)
 
 static double change_of(const struct change *c)
 {
-	return c->after - c->before;
+	return c->shares[AFTER] - c->shares[BEFORE];
 }
 
 static double size_of(const struct change *c)
@@ -70,7 +72,7 @@ static bool is_time(const struct pp_out *out, const struct pp_profile *p, size_t
 
 /* Adds the shares of one recording. Returns 0, or -1 without memory. */
 static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, size_t event,
-		      bool is_after)
+		      enum side side)
 {
 	const uint64_t all = pp_total(&p->merged[p->events[event].merged], out->o.measure);
 	const double scale = !d->is_sums ? 100.0 / (double)all : is_time(out, p, event) ? 1e-6 : 1;
@@ -90,8 +92,8 @@ static int add_shares(struct diff *d, struct pp_out *out, struct pp_profile *p, 
 		if (!value)
 			continue;
 		*c = (struct change){ .of = p, .function = &p->functions[s->function] };
-		*(is_after ? &c->after : &c->before) = (double)value * scale;
-		c->sums[is_after] = value;
+		c->shares[side] = (double)value * scale;
+		c->sums[side] = value;
 		d->nr++;
 	}
 	pp_lines_free(&lines);
@@ -108,10 +110,10 @@ static void join_shares(struct diff *d)
 		struct change *last = kept ? &d->changes[kept - 1] : NULL;
 
 		if (last && compare_names(last, &d->changes[i]) == 0) {
-			last->before += d->changes[i].before;
-			last->after += d->changes[i].after;
-			last->sums[0] += d->changes[i].sums[0];
-			last->sums[1] += d->changes[i].sums[1];
+			for (enum side side = BEFORE; side < SIDES; side++) {
+				last->shares[side] += d->changes[i].shares[side];
+				last->sums[side] += d->changes[i].sums[side];
+			}
 		} else {
 			d->changes[kept++] = d->changes[i];
 		}
@@ -134,6 +136,7 @@ static void put_head(struct pp_out *out, const struct diff *d)
 
 static void put_change(struct pp_out *out, const struct diff *d, const struct change *c)
 {
+	const double before = c->shares[BEFORE], after = c->shares[AFTER];
 	const double part = change_of(c) / d->whole;
 	const bool is_red = out->o.colors == PP_COLORS && part >= 0.005;
 	const bool is_green = out->o.colors == PP_COLORS && part <= -0.005;
@@ -143,10 +146,10 @@ static void put_change(struct pp_out *out, const struct diff *d, const struct ch
 	const size_t room = d->is_sums ? 74 : 56;	/* columns of the rest */
 
 	if (d->is_sums)
-		pp_printf(out, "%15.*f %15.*f %s%+15.*f%s  ", digits, c->before, digits, c->after,
+		pp_printf(out, "%15.*f %15.*f %s%+15.*f%s  ", digits, before, digits, after,
 			  color, digits, change_of(c), end);
 	else
-		pp_printf(out, "%6.2f %%  %6.2f %%  %s%+7.2f%s  ", c->before, c->after, color,
+		pp_printf(out, "%6.2f %%  %6.2f %%  %s%+7.2f%s  ", before, after, color,
 			  change_of(c), end);
 	pp_put_function_name(out, name_of(c),
 			     out->o.columns > room + 20 ? out->o.columns - room : 0);
@@ -180,8 +183,8 @@ static void put_csv(struct pp_out *out, const struct diff *d, size_t shown)
 		pp_csv_string(out, name_of(c));
 		pp_put_text(out, ",");
 		pp_csv_string(out, image_of(c));
-		pp_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRId64 "\n", c->sums[0], c->sums[1],
-			  (int64_t)(c->sums[1] - c->sums[0]));
+		pp_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRId64 "\n", c->sums[BEFORE],
+			  c->sums[AFTER], (int64_t)(c->sums[AFTER] - c->sums[BEFORE]));
 	}
 }
 
@@ -206,8 +209,8 @@ static void put_json(struct pp_out *out, const struct diff *d, size_t shown, siz
 		pp_put_text(out, ",\"image\":");
 		pp_json_string(out, image_of(c));
 		pp_printf(out, ",\"before\":%" PRIu64 ",\"after\":%" PRIu64 ",\"difference\":%"
-			  PRId64 "}", c->sums[0], c->sums[1],
-			  (int64_t)(c->sums[1] - c->sums[0]));
+			  PRId64 "}", c->sums[BEFORE], c->sums[AFTER],
+			  (int64_t)(c->sums[AFTER] - c->sums[BEFORE]));
 	}
 	pp_put_text(out, "\n]}\n");
 }
@@ -237,8 +240,8 @@ int pp_write_diff(struct pp_out *out)
 	int ret = -1;
 
 	d.whole = d.is_sums ? 0 : 100;
-	if (d.changes && !add_shares(&d, out, base, event, false) &&
-	    !add_shares(&d, out, p, out->o.event, true)) {
+	if (d.changes && !add_shares(&d, out, base, event, BEFORE) &&
+	    !add_shares(&d, out, p, out->o.event, AFTER)) {
 		join_shares(&d);
 		shown = out->o.rows && out->o.rows < d.nr ? out->o.rows : d.nr;
 		ret = 0;

@@ -52,12 +52,13 @@ static struct code_range *find_code(size_t *n)
 	struct kernel_text k = { 0 };
 	size_t size, lines = 1;
 	char *text = read_text_all(AT_FDCWD, "/proc/modules", TEXT_MOST, &size);
-	struct code_range *ranges;
+	struct code_range *ranges = NULL;
 
 	*n = 0;
 	for (size_t i = 0; text && i < size; i++)
 		lines += text[i] == '\n';
-	ranges = kernel_text_read(&k, true) && k.end ? calloc(lines + 1, sizeof(*ranges)) : NULL;
+	if (kernel_text_read(&k, KERNEL_TEXT_START_AND_END) && k.end)
+		ranges = calloc(lines + 1, sizeof(*ranges));
 	if (ranges)
 		ranges[(*n)++] = (struct code_range){ k.stext ? k.stext : k.text, k.end };
 	for (char *line = text; ranges && line && *line && *n <= lines;) {
@@ -107,7 +108,7 @@ void kcore_save(const struct datafile *f, const struct logger *s)
 	struct kernel_text k = { 0 };
 	int dir;
 
-	if (!kernel_text_read(&k, false)) {
+	if (!kernel_text_read(&k, KERNEL_TEXT_START)) {
 		log_at(s, LOG_WARNING,
 		       "the kernel's code and symbols are not copied: their addresses are hidden "
 		       "from this user (kernel.kptr_restrict, kernel.perf_event_paranoid)");

@@ -64,8 +64,8 @@ static uint64_t code_size(void)
 	return end > start ? end + 1 - start : 0;
 }
 
-/* Takes the address from a line of kallsyms. Returns whether all needed ones are known. */
-static bool take_symbol(struct kernel_text *k, const char *line, bool need_end)
+/* Takes the address from a line of kallsyms. Returns whether all of the part are known. */
+static bool take_symbol(struct kernel_text *k, const char *line, enum kernel_text_part part)
 {
 	char name[16];
 	uint64_t address;
@@ -78,11 +78,11 @@ static bool take_symbol(struct kernel_text *k, const char *line, bool need_end)
 		k->stext = address;
 	else if (strcmp(name, "_etext") == 0)
 		k->end = address;
-	return k->text && k->stext && (k->end || !need_end);
+	return k->text && k->stext && (k->end || part == KERNEL_TEXT_START);
 }
 
 /* Symbols are sorted by address: _text and _stext come early, _etext much later. */
-bool kernel_text_read(struct kernel_text *k, bool need_end)
+bool kernel_text_read(struct kernel_text *k, enum kernel_text_part part)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char line[1024], buffer[16384];
@@ -94,9 +94,10 @@ bool kernel_text_read(struct kernel_text *k, bool need_end)
 	while (file && !done && fgets(line, sizeof(line), file)) {
 		/* Hidden addresses are 0. So are real ones of per-CPU data, but fewer than
 		 * these. */
-		if (++lines > MANY_SYMBOLS && ((!k->text && !k->stext) || !need_end))
+		if (++lines > MANY_SYMBOLS &&
+		    ((!k->text && !k->stext) || part == KERNEL_TEXT_START))
 			break;
-		done = take_symbol(k, line, need_end);
+		done = take_symbol(k, line, part);
 	}
 	if (file)
 		fclose(file);
@@ -180,7 +181,8 @@ int synth_kernel(struct pd_writer *w, const struct synth_options *o, struct synt
 	struct kernel_text k = { 0 };
 	uint64_t size = code_size(), start;
 
-	report->kernel_hidden = !kernel_text_read(&k, size == 0);
+	report->kernel_hidden = !kernel_text_read(&k, size ? KERNEL_TEXT_START :
+						  KERNEL_TEXT_START_AND_END);
 	if (report->kernel_hidden)
 		return 0;
 	start = k.text ? k.text : k.stext;
