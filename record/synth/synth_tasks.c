@@ -2,6 +2,8 @@
 #include "synth/synth_tasks.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -108,7 +110,43 @@ static bool is_deadline_over(const struct synth_run *r)
 	return r->report->cut;
 }
 
-/* Writes all processes, by ascending pid. */
+/* Returns the pid that was given last, or the largest one. */
+static unsigned int find_last_pid(void)
+{
+	unsigned int last = 0;
+	char text[128];
+	const char *number;
+
+	if (read_text(AT_FDCWD, "/proc/loadavg", text, sizeof(text)) <= 0)
+		return UINT_MAX;
+	number = strrchr(text, ' ');
+	return number && sscanf(number, "%u", &last) == 1 ? last : UINT_MAX;
+}
+
+static void reverse(unsigned int *pids, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		const unsigned int pid = pids[i];
+
+		pids[i] = pids[n - 1 - i];
+		pids[n - 1 - i] = pid;
+	}
+}
+
+/* Puts the newest processes first: they are the ones that may end before they are read. Pids
+ * ascend; above the one that was given last they are of the round before. */
+static void sort_newest_first(unsigned int *pids, size_t n)
+{
+	const unsigned int last = find_last_pid();
+	size_t newest = 0;
+
+	while (newest < n && pids[newest] <= last)
+		newest++;
+	reverse(pids, newest);
+	reverse(pids + newest, n - newest);
+}
+
+/* Writes all processes, the newest first. */
 static int write_all_tasks(const struct synth_run *r)
 {
 	struct synth_readers *readers;
@@ -119,6 +157,7 @@ static int write_all_tasks(const struct synth_run *r)
 
 	if (list_numbered("/proc", "", &pids, &n))
 		r->report->lacks_memory = true;
+	sort_newest_first(pids, n);
 	readers = synth_readers_start(pids, n, task_wants(r->o), maps_timeout(r->o),
 				      r->o->nr_readers);
 	r->report->lacks_memory |= !readers;

@@ -214,6 +214,20 @@ def test_all_tasks_as_perf_has_them(run, perf_record, running):
         assert synthesised(ours, "MMAP")[:1] == synthesised(theirs, "MMAP")[:1]
 
 
+def test_the_newest_processes_are_read_first(run):
+    """They are the ones that may end soon."""
+    needs_root()
+    waiting = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
+    document, _, _ = run("all")
+    for one in waiting:
+        one.kill()
+        one.wait()
+    pids = [record["pid"] for record in synthesised(document, "COMM")
+            if record["pid"] == record["tid"]]
+    places = [pids.index(one.pid) for one in reversed(waiting)]
+    assert places == sorted(places) and places[-1] < pids.index(os.getpid())
+
+
 def test_sample_ids_are_zero_and_whole(run):
     document, _, _ = run(os.getpid())
     for record in document["records"]:
