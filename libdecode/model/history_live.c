@@ -30,6 +30,7 @@ struct pd_live {
 	struct pd_range_pool pool;
 	uint64_t now;			/* the latest time of all records */
 	uint64_t learned_to;		/* offset of the last change */
+	uint64_t untimed_to;		/* of the last one in the recording without a time */
 	uint64_t round;
 	uint64_t late, forgotten, untimed;
 	uint64_t next_forget;		/* memory in use at which tasks are forgotten */
@@ -94,6 +95,13 @@ static bool is_late(const struct pd_history *h, const struct pd_record *r, uint6
 	return (time == PD_NO_TIME ? 0 : time) < h->live->now;
 }
 
+/* A change without a time has that of the latest one before it in the recording, which must not
+ * come after it. */
+static bool is_overtaken(const struct pd_history *h, const struct pd_record *r, uint64_t time)
+{
+	return h->has_times && time != PD_NO_TIME && r->frame.offset < h->live->untimed_to;
+}
+
 void pd_live_see(struct pd_history *h, const struct pd_record *r)
 {
 	struct pd_live *l = h->live;
@@ -105,15 +113,19 @@ void pd_live_see(struct pd_history *h, const struct pd_record *r)
 		return;
 	if (!pd_record_hot_time(r, &time))
 		time = PD_NO_TIME;
+	l->late += is_overtaken(h, r, time);
 	if (is_late(h, r, time))
 		l->late++;
 	else if (time != PD_NO_TIME && time > l->now)	/* where changes have no times, too: some
 							 * later one may */
 		l->now = time;
-	if (r->frame.type != PD_RECORD_SAMPLE)
-		l->learned_to = r->frame.offset;
-	else
+	if (r->frame.type == PD_RECORD_SAMPLE)
 		l->untimed += time == PD_NO_TIME;
+	else
+		l->learned_to = r->frame.offset;
+	if (r->frame.type != PD_RECORD_SAMPLE && time == PD_NO_TIME &&
+	    r->frame.offset > l->untimed_to)
+		l->untimed_to = r->frame.offset;
 }
 
 /* --- tasks --- */
