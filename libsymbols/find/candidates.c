@@ -98,20 +98,7 @@ static const struct pattern patterns[] = {
 	{ "debuginfod:%i/executable", IMAGE, PS_PLACE_DEBUGINFOD },
 	{ "debuginfod:%i/debuginfo", DEBUG | ALT | KERNEL, PS_PLACE_DEBUGINFOD },
 };
-
-struct values {
-	const struct ps_places *places;
-	const struct ps_wanted *what;
-	const char *directory;		/* of %D */
-	const char *root;		/* of %P */
-	char process[32];		/* that of a process that runs */
-	const char *held;		/* of %R */
-	const char *file;		/* of %F */
-	char mapped[80];		/* of %M; "": not known where */
-	char id[2 * PS_BUILD_ID_MAX + 1];
-	char dirname[PS_PATH_MAX];	/* "": the path is in / */
-	char linking[PS_PATH_MAX];	/* of %b */
-};
+enum { NR_PATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
 
 /* A name that perf made of something that is no file has no directory. */
 static bool is_path(const char *path)
@@ -119,20 +106,20 @@ static bool is_path(const char *path)
 	return path && path[0] == '/' && path[1] && path[1] != '/' && strlen(path) < PS_PATH_MAX;
 }
 
-static void set_values(struct values *v)
+static void set_values(struct ps_candidates *c)
 {
-	const struct pd_bytes id = v->what->build_id;
+	const struct pd_bytes id = c->what->build_id;
 	const char *slash;
 
-	v->id[0] = '\0';
+	c->id[0] = '\0';
 	for (size_t i = 0; id.size <= PS_BUILD_ID_MAX && i < id.size; i++)
-		snprintf(v->id + 2 * i, 3, "%02x", id.data[i]);
-	slash = is_path(v->what->path) ? strrchr(v->what->path, '/') : NULL;
-	snprintf(v->dirname, sizeof(v->dirname), "%.*s",
-		 slash ? (int)(slash - v->what->path) : 0, v->what->path ? v->what->path : "");
-	slash = v->what->linking ? strrchr(v->what->linking, '/') : NULL;
-	snprintf(v->linking, sizeof(v->linking), "%.*s",
-		 slash ? (int)(slash - v->what->linking) : 1, slash ? v->what->linking : ".");
+		snprintf(c->id + 2 * i, 3, "%02x", id.data[i]);
+	slash = is_path(c->what->path) ? strrchr(c->what->path, '/') : NULL;
+	snprintf(c->dirname, sizeof(c->dirname), "%.*s",
+		 slash ? (int)(slash - c->what->path) : 0, c->what->path ? c->what->path : "");
+	slash = c->what->linking ? strrchr(c->what->linking, '/') : NULL;
+	snprintf(c->linking, sizeof(c->linking), "%.*s",
+		 slash ? (int)(slash - c->what->linking) : 1, slash ? c->what->linking : ".");
 }
 
 /* The name in .gnu_debuglink must not lead elsewhere. */
@@ -174,58 +161,58 @@ static const char *relative_path(const char *path)
 }
 
 /* Returns the value of a part, or NULL; at most *n bytes of it are meant. */
-static const char *value_of(const struct values *v, char part, size_t *n)
+static const char *value_of(const struct ps_candidates *c, char part, size_t *n)
 {
-	const bool has_id = strlen(v->id) > 2, has_path = is_path(v->what->path);
+	const bool has_id = strlen(c->id) > 2, has_path = is_path(c->what->path);
 
 	*n = PS_PATH_MAX;
 	switch (part) {
 	case 'D':
-		return v->directory;
+		return c->directory;
 	case 'H':
-		return v->places->home;
+		return c->places->home;
 	case 'C':
-		return v->places->debuginfod_cache;
+		return c->places->debuginfod_cache;
 	case 'x':
 		*n = 2;
-		return has_id ? v->id : NULL;
+		return has_id ? c->id : NULL;
 	case 'r':
-		return has_id ? v->id + 2 : NULL;
+		return has_id ? c->id + 2 : NULL;
 	case 'i':
-		return has_id ? v->id : NULL;
+		return has_id ? c->id : NULL;
 	case 'p':
-		return has_path ? v->what->path : NULL;
+		return has_path ? c->what->path : NULL;
 	case 'd':
-		return has_path ? v->dirname : NULL;
+		return has_path ? c->dirname : NULL;
 	case 'l':
-		return link_of(v->what);
+		return link_of(c->what);
 	case 'V':
-		return v->places->vmlinux;
+		return c->places->vmlinux;
 	case 'K':
-		return v->places->kallsyms;
+		return c->places->kallsyms;
 	case 'P':
-		return v->root;
+		return c->root;
 	case 'R':
-		return v->held;
+		return c->held;
 	case 'F':
-		return v->file;
+		return c->file;
 	case 'M':
-		return v->mapped[0] ? v->mapped : NULL;
+		return c->mapped[0] ? c->mapped : NULL;
 	case 'a':
-		return relative_path(v->what->path);
+		return relative_path(c->what->path);
 	case 'b':
-		return v->linking;
+		return c->linking;
 	case 'z':
-		return shared_path(v->what->path);
+		return shared_path(c->what->path);
 	case 'k':
-		return has_path ? module_path(v->what->path, n) : NULL;
+		return has_path ? module_path(c->what->path, n) : NULL;
 	default:
 		return NULL;
 	}
 }
 
 /* Returns false if a part is unknown or the path too long. */
-static bool expand_pattern(const struct values *v, const char *text, char *out)
+static bool expand_pattern(const struct ps_candidates *c, const char *text, char *out)
 {
 	size_t used = 0;
 
@@ -234,7 +221,7 @@ static bool expand_pattern(const struct values *v, const char *text, char *out)
 		size_t n = 1;
 
 		if (*text == '%')
-			value = value_of(v, *++text, &n);
+			value = value_of(c, *++text, &n);
 		if (!value)
 			return false;
 		n = strnlen(value, n);
@@ -267,34 +254,34 @@ static bool has_directory(const struct ps_wanted *what)
 
 /* How often a pattern applies: once, or once for each directory that the user named, or for each
  * process. */
-static size_t repeats_of(const struct pattern *p, const struct values *v)
+static size_t repeats_of(const struct pattern *p, const struct ps_candidates *c)
 {
 	if (is_beside(p))
-		return has_directory(v->what);
+		return has_directory(c->what);
 	if (starts_with(p, "%R"))
-		return v->places->nr_roots;
+		return c->places->nr_roots;
 	if (starts_with(p, "%F"))
-		return v->places->nr_files;
+		return c->places->nr_files;
 	switch (p->place) {
 	case PS_PLACE_SYSROOT:
-		return v->places->sysroot != NULL;
+		return c->places->sysroot != NULL;
 	case PS_PLACE_PROCESS:
 	case PS_PLACE_MAPPED:
-		return v->what->nr_mappers;
+		return c->what->nr_mappers;
 	case PS_PLACE_DEBUGINFOD:
-		return v->places->network == PS_DEBUGINFOD;
+		return c->places->network == PS_DEBUGINFOD;
 	default:
-		return starts_with(p, "%D") ? v->places->nr_debug_dirs : 1;
+		return starts_with(p, "%D") ? c->places->nr_debug_dirs : 1;
 	}
 }
 
-static void set_process(struct values *v, const struct ps_mapper *m)
+static void set_process(struct ps_candidates *c, const struct ps_mapper *m)
 {
-	v->mapped[0] = '\0';
-	snprintf(v->process, sizeof(v->process), "/proc/%d/root", (int)m->pid);
-	v->root = m->root ? m->root : v->process;
+	c->mapped[0] = '\0';
+	snprintf(c->process, sizeof(c->process), "/proc/%d/root", (int)m->pid);
+	c->root = m->root ? m->root : c->process;
 	if (m->end)
-		snprintf(v->mapped, sizeof(v->mapped),
+		snprintf(c->mapped, sizeof(c->mapped),
 			 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)m->pid, m->start, m->end);
 }
 
@@ -304,31 +291,33 @@ static bool may_be_file(const struct ps_wanted *what, const struct ps_held_file 
 	return !what->ino || (what->ino ^ file->ino) << 16 == 0;
 }
 
-static void set_turn(struct values *v, size_t n)
+static void set_turn(struct ps_candidates *c, size_t n)
 {
-	v->directory = n < v->places->nr_debug_dirs ? v->places->debug_dirs[n] : NULL;
-	v->held = n < v->places->nr_roots ? v->places->roots[n] : NULL;
-	v->file = n < v->places->nr_files && may_be_file(v->what, &v->places->files[n]) ?
-			  v->places->files[n].path : NULL;
-	if (n < v->what->nr_mappers)
-		set_process(v, &v->what->mappers[n]);
+	c->directory = n < c->places->nr_debug_dirs ? c->places->debug_dirs[n] : NULL;
+	c->held = n < c->places->nr_roots ? c->places->roots[n] : NULL;
+	c->file = n < c->places->nr_files && may_be_file(c->what, &c->places->files[n]) ?
+			  c->places->files[n].path : NULL;
+	if (n < c->what->nr_mappers)
+		set_process(c, &c->what->mappers[n]);
 }
 
-bool ps_candidate_at(const struct ps_places *places, const struct ps_wanted *what, size_t i,
-		     struct ps_candidate *out)
+bool ps_candidates_next(struct ps_candidates *c, struct ps_candidate *out)
 {
-	struct values v = { .places = places, .what = what };
+	const struct pattern *p;
 
-	set_values(&v);
-	for (size_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
-		if (!(patterns[p].kinds >> what->kind & 1))
+	if (!c->has_values)
+		set_values(c);
+	c->has_values = true;
+	for (; c->pattern < NR_PATTERNS; c->pattern++, c->turn = 0) {
+		p = &patterns[c->pattern];
+		if (!(p->kinds >> c->what->kind & 1))
 			continue;
-		for (size_t n = 0; n < repeats_of(&patterns[p], &v); n++) {
-			set_turn(&v, n);
-			if (!expand_pattern(&v, patterns[p].text, out->path) || i-- > 0)
+		while (c->turn < repeats_of(p, c)) {
+			set_turn(c, c->turn++);
+			if (!expand_pattern(c, p->text, c->path))
 				continue;
-			out->place = is_beside(&patterns[p]) ? what->linking_place :
-							       patterns[p].place;
+			out->path = c->path;
+			out->place = is_beside(p) ? c->what->linking_place : p->place;
 			return true;
 		}
 	}

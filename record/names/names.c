@@ -191,6 +191,7 @@ static bool make_session(struct names *n)
 		.clock = n->options->clock, .moment = n->options->moment,
 		.moment_monotonic = n->options->moment_monotonic,
 		.collect = PS_COLLECT, .open = names_open,
+		.open_first = names_open_first,
 		.mount_namespace = opener_mount_namespace(),
 		.ctx = &n->files,
 	};

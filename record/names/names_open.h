@@ -14,7 +14,9 @@ struct names_files {
 };
 
 /* For ps_options.open, with a struct names_files: opens what opener_open() does, but for the silent
- * files. Returns a descriptor, or -1. */
-int names_open(void *files, const char *path, enum ps_file_place place);
+ * and the replaced files. Returns a descriptor, or -1. */
+int names_open(void *names, const char *path, enum ps_file_place place);
+/* The same for ps_options.open_first. */
+int names_open_first(void *names, const struct ps_candidate *files, size_t n, size_t *which);
 
 #endif

@@ -72,7 +72,8 @@ static int names(int argc, char **argv)
 	struct ps_wanted what = { .path = given(argv[1]),
 				  .build_id = parse_id(argv[2], id),
 				  .debuglink = given(argv[3]), .mappers = mappers };
-	static struct ps_candidate c;
+	static struct ps_candidates all;
+	struct ps_candidate c;
 
 	while (strcmp(kinds[what.kind], argv[0]))
 		what.kind++;
@@ -105,7 +106,8 @@ static int names(int argc, char **argv)
 		else
 			places.kallsyms = value;
 	}
-	for (size_t i = 0; ps_candidate_at(&places, &what, i, &c); i++)
+	all = (struct ps_candidates){ .places = &places, .what = &what };
+	while (ps_candidates_next(&all, &c))
 		printf("%s %s\n", place_names[c.place], c.path);
 	return 0;
 }

@@ -188,6 +188,16 @@ def test_threads(tmp_path):
     assert len(re.findall(r"clone\(.*CLONE_THREAD.*", trace)) == 2
 
 
+@no_sandbox_here
+def test_files_are_asked_for_at_once(tmp_path):
+    """One message to the process that opens files has all names that a file may have."""
+    done, trace = calls(["--symbols", "-f", "jsonl", "--sandbox", PLAIN], tmp_path,
+                        env={**os.environ, "HOME": str(tmp_path)})
+    assert done.returncode == 0
+    absent = len(re.findall(r"openat.*O_PATH.* ENOENT", trace))
+    assert absent > 20 and len(re.findall(r"sendmsg\(", trace)) < absent / 2
+
+
 # --- when it is on --------------------------------------------------------------------------------
 
 @contextlib.contextmanager

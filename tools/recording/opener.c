@@ -21,11 +21,17 @@
 #include <unistd.h>
 
 #define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-#define PATH_LENGTH 4096
 
+/* Files of which the first that can be opened is wanted: for each the place and the path with its
+ * end. */
 struct request {
-	uint32_t place;
-	char path[PATH_LENGTH];
+	size_t used;
+	char bytes[5 * 4096];
+};
+
+struct reply {
+	uint32_t which;
+	char is_open;
 };
 
 /* --- what may be opened --- */
@@ -229,13 +235,25 @@ static int open_here(struct opener *o, const char *path, enum ps_file_place plac
 	return fd;
 }
 
+static int open_first_here(struct opener *o, const struct ps_candidate *files, size_t n,
+			   size_t *which)
+{
+	int fd = -1;
+
+	for (size_t i = 0; fd < 0 && i < n; i++) {
+		fd = open_here(o, files[i].path, files[i].place);
+		*which = i;
+	}
+	return fd;
+}
+
 /* --- the process --- */
 
-static void send_file(int socket, int fd)
+static void send_file(int socket, int fd, uint32_t which)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	char status = fd < 0 ? 'n' : 'y';
-	struct iovec part = { &status, 1 };
+	struct reply reply = { .which = which, .is_open = fd >= 0 };
+	struct iovec part = { &reply, sizeof(reply) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
 	if (fd >= 0) {
@@ -252,22 +270,49 @@ static void send_file(int socket, int fd)
 		_exit(0);
 }
 
+/* Takes the next file from a request whose last byte is 0. Returns false after the last one. */
+static bool next_file(const struct request *r, size_t *at, struct ps_candidate *out)
+{
+	uint32_t place;
+
+	if (r->used - *at <= sizeof(place))
+		return false;
+	memcpy(&place, r->bytes + *at, sizeof(place));
+	out->place = (enum ps_file_place)place;
+	out->path = r->bytes + *at + sizeof(place);
+	*at += sizeof(place) + strlen(out->path) + 1;
+	return true;
+}
+
+static void answer(struct opener *o, int socket, const struct request *r)
+{
+	struct ps_candidate file;
+	uint32_t which = 0;
+	size_t at = 0;
+	int fd = -1;
+
+	for (; next_file(r, &at, &file); which++) {
+		fd = open_here(o, file.path, file.place);
+		if (fd >= 0)
+			break;
+	}
+	send_file(socket, fd, which);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Until the other end is closed. */
 static _Noreturn void serve_files(struct opener *o, int socket)
 {
-	struct request r;
+	static struct request r;
 	ssize_t n;
 
-	while ((n = read(socket, &r, sizeof(r))) > 0 || (n < 0 && errno == EINTR)) {
-		int fd = -1;
-
-		if (n <= (ssize_t)sizeof(r.place))
+	while ((n = read(socket, r.bytes, sizeof(r.bytes))) > 0 || (n < 0 && errno == EINTR)) {
+		if (n <= 0)
 			continue;
-		r.path[n - (ssize_t)sizeof(r.place) - 1] = '\0';
-		fd = open_here(o, r.path, (enum ps_file_place)r.place);
-		send_file(socket, fd);
-		if (fd >= 0)
-			close(fd);
+		r.used = (size_t)n;
+		r.bytes[r.used - 1] = '\0';
+		answer(o, socket, &r);
 	}
 	_exit(0);
 }
@@ -302,11 +347,11 @@ void opener_stop(struct opener *o)
 	o->socket = -1;
 }
 
-static int receive_file(int socket)
+static int receive_file(int socket, size_t *which)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	char status;
-	struct iovec part = { &status, 1 };
+	struct reply reply = { 0 };
+	struct iovec part = { &reply, sizeof(reply) };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
 				  .msg_controllen = sizeof(control) };
 	struct cmsghdr *c;
@@ -318,23 +363,67 @@ static int receive_file(int socket)
 	c = CMSG_FIRSTHDR(&message);
 	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	*which = reply.which;
+	return fd;
+}
+
+/* Returns false if there is no room. */
+static bool add_file(struct request *r, const struct ps_candidate *file)
+{
+	const uint32_t place = (uint32_t)file->place;
+	const size_t n = strlen(file->path) + 1;
+
+	if (n + sizeof(place) > sizeof(r->bytes) - r->used)
+		return false;
+	memcpy(r->bytes + r->used, &place, sizeof(place));
+	memcpy(r->bytes + r->used + sizeof(place), file->path, n);
+	r->used += sizeof(place) + n;
+	return true;
+}
+
+/* Asks for as many files as fit into a request, from the one at *at on, and sets *at to the one
+ * that was opened, or the next one to be asked for. */
+static int ask_process(int socket, const struct ps_candidate *files, size_t n, size_t *at)
+{
+	const size_t first = *at;
+	struct request r;
+	size_t which;
+	int fd;
+
+	r.used = 0;
+	while (*at < n && add_file(&r, &files[*at]))
+		++*at;
+	if (*at == first) {
+		++*at;		/* a path that is too long */
+		return -1;
+	}
+	if (write(socket, r.bytes, r.used) < 0)
+		return -1;
+	fd = receive_file(socket, &which);
+	if (fd >= 0)
+		*at = first + which;
+	return fd;
+}
+
+int opener_open_first(void *opener, const struct ps_candidate *files, size_t n, size_t *which)
+{
+	struct opener *o = opener;
+	int fd = -1;
+
+	if (o->socket < 0)
+		return open_first_here(o, files, n, which);
+	*which = 0;
+	while (fd < 0 && *which < n)
+		fd = ask_process(o->socket, files, n, which);
 	return fd;
 }
 
 int opener_open(void *opener, const char *path, enum ps_file_place place)
 {
-	struct opener *o = opener;
-	struct request r = { .place = (uint32_t)place };
-	const size_t n = strlen(path) + 1;
+	const struct ps_candidate file = { path, place };
+	size_t which;
 
-	if (n > sizeof(r.path))
-		return -1;
-	if (o->socket < 0)
-		return open_here(o, path, place);
-	memcpy(r.path, path, n);
-	if (write(o->socket, &r, sizeof(r.place) + n) < 0)
-		return -1;
-	return receive_file(o->socket);
+	return opener_open_first(opener, &file, 1, &which);
 }
 
 struct ps_namespace opener_mount_namespace(void)

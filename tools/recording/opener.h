@@ -32,6 +32,9 @@ void opener_stop(struct opener *o);
  * descriptor, or -1. */
 int opener_open(void *opener, const char *path, enum ps_file_place place);
 
+/* Opens the first of the files that opener_open() would open, and sets *which to its index. */
+int opener_open_first(void *opener, const struct ps_candidate *files, size_t n, size_t *which);
+
 /* Returns the mount namespace of this process; inode 0: not known. */
 struct ps_namespace opener_mount_namespace(void);
 

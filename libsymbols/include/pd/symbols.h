@@ -190,6 +190,12 @@ struct ps_namespace {
 	uint64_t dev, inode;
 };
 
+/* A name under which a file may be found. */
+struct ps_candidate {
+	const char *path;
+	enum ps_file_place place;
+};
+
 struct ps_options {
 	size_t size;			/* PS_OPTIONS() sets it */
 	const struct pd_history *history;	/* sealed; borrowed until ps_free() */
@@ -239,6 +245,10 @@ struct ps_options {
 	 * changed then, by as much as clocks may differ in a recording as long. Both 0: not
 	 * known. */
 	uint64_t moment, moment_monotonic;
+	/* Opens the first of `n` files that can be opened, and sets *which to its index: one
+	 * question to another process in place of many. As `open` otherwise, which is still called
+	 * for single files. NULL: `open` is called for each. */
+	int (*open_first)(void *ctx, const struct ps_candidate *files, size_t n, size_t *which);
 };
 #define PS_OPTIONS(...) PD_OPTIONS_OF(ps_options, __VA_ARGS__)
 
