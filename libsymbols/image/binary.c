@@ -6,6 +6,7 @@
 
 #include "image/elf_symbols.h"
 #include "image/fde.h"
+#include "image/go_table.h"
 #include "image/minidebug.h"
 #include "image/plt.h"
 #include "image/unpack.h"
@@ -80,6 +81,16 @@ static void add_minidebug(struct ps_binary *b)
 		add_table(b, &b->minidebug, SHT_SYMTAB, PS_FROM_MINIDEBUG);
 }
 
+static void add_go_functions(struct ps_binary *b)
+{
+	const size_t before = b->symbols.nr;
+
+	if (b->has[PS_FROM_SYMTAB])
+		return;
+	ps_elf_add_go_functions(&b->image, &b->symbols);
+	b->has[PS_FROM_GO] = b->symbols.nr > before;
+}
+
 static int add_extents(struct ps_binary *b)
 {
 	const size_t named = b->symbols.nr;
@@ -97,6 +108,7 @@ enum ps_status ps_binary_read_symbols(struct ps_binary *b)
 	add_table(b, &b->debug, SHT_SYMTAB, PS_FROM_SYMTAB);
 	add_table(b, &b->image, SHT_DYNSYM, PS_FROM_DYNSYM);
 	add_minidebug(b);
+	add_go_functions(b);
 	before = b->symbols.nr;
 	ps_elf_add_plt(&b->image, &b->names, &b->symbols);
 	b->has[PS_FROM_PLT] = b->symbols.nr > before;

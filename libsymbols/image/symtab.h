@@ -14,6 +14,7 @@ enum ps_source {
 	PS_FROM_SYMTAB,
 	PS_FROM_DYNSYM,
 	PS_FROM_MINIDEBUG,
+	PS_FROM_GO,		/* .gopclntab */
 	PS_FROM_PLT,
 	PS_FROM_KALLSYMS,
 	PS_FROM_PERF_MAP,

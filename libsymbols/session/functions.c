@@ -62,7 +62,8 @@ void ps_session_place(struct ps_session *s, const void *line, const char *file, 
 /* A stripped image still has the names of .dynsym: those that others may call. */
 static enum pd_why why_unnamed(const struct ps_loaded *l)
 {
-	const uint32_t tables = 1u << PS_FROM_SYMTAB | 1u << PS_FROM_MINIDEBUG;
+	const uint32_t tables = 1u << PS_FROM_SYMTAB | 1u << PS_FROM_MINIDEBUG |
+				1u << PS_FROM_GO;
 
 	return l->sources & tables ? PD_WHY_NO_SYMBOL : PD_WHY_NO_SYMBOLS;
 }

@@ -525,7 +525,7 @@ void ps_resolve(struct ps_session *s, int32_t pid, const struct pd_location *l,
 
 static const char *const source_names[PS_NR_SOURCES] = {
 	[PS_FROM_SYMTAB] = "SYMTAB", [PS_FROM_DYNSYM] = "DYNSYM",
-	[PS_FROM_MINIDEBUG] = "MINIDEBUG", [PS_FROM_PLT] = "PLT",
+	[PS_FROM_MINIDEBUG] = "MINIDEBUG", [PS_FROM_GO] = "GO", [PS_FROM_PLT] = "PLT",
 	[PS_FROM_KALLSYMS] = "KALLSYMS", [PS_FROM_PERF_MAP] = "PERF_MAP",
 	[PS_FROM_JITDUMP] = "JITDUMP", [PS_FROM_FDE] = "EXTENTS",
 	[PS_FROM_DEBUG_FILE] = "DEBUG_FILE", [PS_FROM_RECORD] = "RECORD",

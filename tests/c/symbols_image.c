@@ -23,7 +23,7 @@
 
 static const char *const sources[] = {
 	[PS_FROM_SYMTAB] = "SYMTAB", [PS_FROM_DYNSYM] = "DYNSYM", [PS_FROM_MINIDEBUG] = "MINIDEBUG",
-	[PS_FROM_PLT] = "PLT", [PS_FROM_FDE] = "FDE",
+	[PS_FROM_GO] = "GO", [PS_FROM_PLT] = "PLT", [PS_FROM_FDE] = "FDE",
 };
 
 static int fail(const char *what, int status)

@@ -21,6 +21,7 @@ catalogue of layouts.
 import bz2
 import lzma
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -33,6 +34,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 sys.path.insert(1, os.path.join(ROOT, "tests", "support"))
 import cfi_builder as cb  # noqa: E402
+import go_program  # noqa: E402
 import simpleperf_sections as simpleperf  # noqa: E402
 from perfdata import features as f  # noqa: E402
 from perfdata.attr import Attr  # noqa: E402
@@ -122,6 +124,12 @@ def images():
             if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0:
                 with open(out, "rb") as file:
                     yield kind, file.read()
+        try:
+            go_program.build(pathlib.Path(out), "-s", "-Wl,-z,noseparate-code")
+        except subprocess.CalledProcessError:
+            return
+        with open(out, "rb") as file:
+            yield "go", file.read()
 
 
 SPLIT = {"gcc": ["gcc"], "gcc-v4": ["gcc", "-gdwarf-4"], "clang": ["clang"],

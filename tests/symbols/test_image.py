@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 import compiled
+import go_program
 from elf_oracle import chosen, extents, functions, output, plt, plt_of_static
 from sandboxed import SANITIZED
 
@@ -192,6 +193,37 @@ def test_chosen_functions_of_aarch64(tmp_path):
     assert read(path) == {0x1000: (0x1010, "PLT", "*ABS*+0x1234@plt"),
                           0x1010: (0x1028, "PLT", "*ABS*+0x1400@plt"),
                           0x1028: (0x1038, "PLT", "*ABS*+0x15678@plt")}
+
+
+def go_functions(starts, names=tuple(go_program.NAMES)):
+    return {start: (end, "GO", name)
+            for start, end, name in zip(starts, starts[1:], names) if name}
+
+
+@pytest.mark.parametrize("kind", [
+    {"text": "base", "magic": go_program.MAGIC_1_18}, {"text": "base"}, {},
+    {"text": "base", "word": 4}, {"word": 4}],
+                         ids=["1.18", "1.20", "1.26", "32-bit", "32-bit-1.26"])
+def test_functions_of_go(kind, tmp_path):
+    path = tmp_path / "app"
+    starts = go_program.build(path, *(["-m32"] if kind.get("word") == 4 else []), **kind)
+    assert {source for _, source, _ in read(path).values()} == {"SYMTAB"}
+    subprocess.run(["strip", path], check=True)
+    assert read(path) == go_functions(starts)
+
+
+@pytest.mark.parametrize("damage, names", [
+    ({"magic": 0xFFFFFFFB}, ()), ({"magic": 0}, ()), ({"count": 0}, ()),
+    ({"count": 1 << 40}, ()), ({"count": 200}, ()), ({"highest": "end + 1"}, ()),
+    ({"lowest": "base - 1"}, ()), ({"text": "0x10000000"}, ()), ({"word": 8, "text": "-1"}, ()),
+    ({"last_name": "1 << 20"}, go_program.NAMES[:2]),
+    ({"last_name": "9"}, go_program.NAMES[:2]),     # it is empty
+], ids=str)
+def test_damaged_functions_of_go(damage, names, tmp_path):
+    path = tmp_path / "app"
+    starts = go_program.build(path, **damage)
+    subprocess.run(["strip", path], check=True)
+    assert read(path) == go_functions(starts, tuple(names))
 
 
 @pytest.mark.parametrize("pattern", SYSTEM)
