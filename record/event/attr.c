@@ -37,15 +37,6 @@ static bool is_leader(const struct event_list *l, size_t i)
 	return l->items[i].leader == i;
 }
 
-static size_t members_of(const struct event_list *l, size_t leader)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		n += l->items[i].leader == leader;
-	return n;
-}
-
 /* Most hardware traces have no count of which each Nth could be sampled. */
 static bool traces_all(const struct event *e)
 {
@@ -193,7 +184,7 @@ static void set_reading(struct event_list *l, size_t i, const struct attr_option
 	a->sample_type |= PERF_SAMPLE_READ;
 	if (o->o->running_time)
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (members_of(l, e->leader) < 2)
+	if (events_of_leader(l, e->leader) < 2)
 		return;
 	a->read_format |= PERF_FORMAT_GROUP;
 	/* Kernels before 6.12 refuse to inherit such a group. */
@@ -382,7 +373,7 @@ static bool is_kept_from_tasks(const struct event_list *l, size_t i, const struc
 {
 	const struct event *e = &l->items[i];
 
-	return is_leader(l, i) && e->sample_read && members_of(l, i) > 1 && inherits(e, o) &&
+	return is_leader(l, i) && e->sample_read && events_of_leader(l, i) > 1 && inherits(e, o) &&
 	       e->terms.inherit == CHOICE_UNSET;
 }
 

@@ -53,20 +53,6 @@ static char *find_terms(char *item)
 	return NULL;
 }
 
-/* Returns the length of the terms up to the closing slash. Quoted text may contain slashes. */
-static size_t terms_size(const char *terms)
-{
-	size_t i;
-
-	for (i = 0; terms[i] && terms[i] != '/'; i++) {
-		const char *end = strchr("'\"", terms[i]) ? strchr(terms + i + 1, terms[i]) : NULL;
-
-		if (end)
-			i = (size_t)(end - terms);
-	}
-	return i;
-}
-
 /* Returns the length of the item up to the comma or brace that ends it. */
 static size_t item_size(char *text)
 {
@@ -76,7 +62,7 @@ static size_t item_size(char *text)
 	if (!terms || terms > text + size)
 		return size;
 	size = (size_t)(terms + 1 - text);
-	size += terms_size(text + size);
+	size += event_size_to(text + size, '/');
 	return size + strcspn(text + size, ",}");
 }
 
@@ -202,7 +188,7 @@ static int add_event(struct event_list *l, char *text, const char *whole)
 
 	if (terms) {
 		*terms++ = '\0';
-		size = terms_size(terms);
+		size = event_size_to(terms, '/');
 		if (!terms[size]) {
 			log_at(l->log, LOG_ERROR, "event '%s': the second slash is missing", whole);
 			return -1;

@@ -86,8 +86,12 @@ void events_free(struct event_list *l);
 /* For the files of the parser. Returns NULL if memory is short. */
 struct event *events_add(struct event_list *l, const char *name, uint32_t type, uint64_t config);
 struct event *events_last(struct event_list *l);
+/* Returns how many events have this leader: 1 if it is in no group, 0 if it leads none. */
+size_t events_of_leader(const struct event_list *l, size_t leader);
 /* Returns a copy that the caller frees, or NULL if memory is short. */
 char *event_text(const char *text, size_t size);
+/* Returns the length of the text up to `end`, but not one in quotes. */
+size_t event_size_to(const char *text, char end);
 /* Cuts trailing blanks off the text, and returns its first character that is not blank. */
 char *event_trim(char *text);
 /* Logs the error and returns -1. */

@@ -16,6 +16,19 @@ char *event_trim(char *text)
 	return text;
 }
 
+size_t event_size_to(const char *text, char end)
+{
+	size_t i;
+
+	for (i = 0; text[i] && text[i] != end; i++) {
+		const char *quote = strchr("'\"", text[i]) ? strchr(text + i + 1, text[i]) : NULL;
+
+		if (quote)
+			i = (size_t)(quote - text);
+	}
+	return i;
+}
+
 char *event_text(const char *text, size_t size)
 {
 	char *copy = malloc(size + 1);
@@ -56,4 +69,13 @@ struct event *events_add(struct event_list *l, const char *name, uint32_t type, 
 struct event *events_last(struct event_list *l)
 {
 	return &l->items[l->n - 1];
+}
+
+size_t events_of_leader(const struct event_list *l, size_t leader)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += l->items[i].leader == leader;
+	return n;
 }

@@ -83,20 +83,6 @@ bool parse_event_number(const char *text, uint64_t *number)
 	return !errno;
 }
 
-/* Returns the length of the term up to the comma that ends it; commas in quotes don't. */
-static size_t term_size(const char *text)
-{
-	size_t i;
-
-	for (i = 0; text[i] && text[i] != ','; i++) {
-		const char *end = strchr("'\"", text[i]) ? strchr(text + i + 1, text[i]) : NULL;
-
-		if (end)
-			i = (size_t)(end - text);
-	}
-	return i;
-}
-
 int event_next_term(const char **rest, struct term *t, const struct logger *log)
 {
 	size_t size;
@@ -104,7 +90,7 @@ int event_next_term(const char **rest, struct term *t, const struct logger *log)
 
 	if (!*rest || !**rest)
 		return 0;
-	size = term_size(*rest);
+	size = event_size_to(*rest, ',');
 	t->key = event_text(*rest, size);
 	if (!t->key)
 		return -1;

@@ -39,18 +39,9 @@ static void append_details(struct line *line, const struct event *e, char letter
 			    (unsigned long long)e->attr.flags);
 }
 
-static size_t members_of(const struct event_list *l, size_t leader)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		n += l->items[i].leader == leader;
-	return n;
-}
-
 static void append_group(struct line *line, const struct event_list *l, size_t leader)
 {
-	const bool braces = members_of(l, leader) > 1;
+	const bool braces = events_of_leader(l, leader) > 1;
 	const char *before = braces ? "{" : "";
 
 	for (size_t i = leader; i < l->n; i++) {

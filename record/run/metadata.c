@@ -138,10 +138,8 @@ static void list_groups(struct hostinfo *h, struct hostinfo_group *groups,
 			const struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		uint32_t members = 0;
+		const uint32_t members = (uint32_t)events_of_leader(l, i);
 
-		for (size_t j = 0; j < l->n; j++)
-			members += l->items[j].leader == i;
 		if (members > 1)
 			groups[h->nr_groups++] = (struct hostinfo_group){
 				.name = l->items[i].group_name, .leader = (uint32_t)i,
