@@ -31,8 +31,8 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "all-kernel", settings, all_kernel, "events in the kernel only"),
 
 	CLI_GROUP("Targets"),
-	CLI_SWITCH('a', "all-cpus", settings, all_cpus, "record all cpus"),
-	CLI_STRING('C', "cpu", "LIST", settings, cpus, "record these cpus: 0-3,5"),
+	CLI_SWITCH('a', "all-cpus", settings, all_cpus, "record all CPUs"),
+	CLI_STRING('C', "cpu", "LIST", settings, cpus, "record these CPUs: 0-3,5"),
 	CLI_LIST('p', "pid", "PID,...", settings, pids,
 		 "processes, with their threads; or a regular expression that matches their "
 		 "command lines (-v lists them)"),
@@ -41,7 +41,7 @@ static const struct cli_option options[] = {
 	CLI_LIST('G', "cgroup", "NAME,...", settings, cgroups,
 		 "cgroups, one for each event or one for all; with -a"),
 	CLI_FLAG(0, "per-thread", settings, per_thread,
-		 "a buffer for each thread, instead of one for each cpu"),
+		 "a buffer for each thread, instead of one for each CPU"),
 	CLI_SWITCH('i', "no-inherit", settings, inherit, "leave out new processes and threads"),
 	CLI_FLAG(0, "inherit-thread", settings, inherit_thread,
 		 "record new threads, but no new processes"),
@@ -87,7 +87,7 @@ static const struct cli_option options[] = {
 	CLI_SWITCH('T', "timestamp", settings, timestamp, "time (default)"),
 	CLI_SWITCH('P', "period", settings, period_field, "period"),
 	CLI_SWITCH('s', "stat", settings, stat, "counts of each thread when it exits"),
-	CLI_SWITCH(0, "sample-cpu", settings, sample_cpu, "cpu"),
+	CLI_SWITCH(0, "sample-cpu", settings, sample_cpu, "CPU"),
 	CLI_SWITCH(0, "sample-identifier", settings, identifier, "event id, as the first field"),
 	CLI_SWITCH(0, "running-time", settings, running_time, "time enabled and running, with :S"),
 	CLI_OPTIONAL(0, "aux-sample", "SIZE", settings, aux_sample, "4096", "AUX data"),
@@ -139,12 +139,12 @@ static const struct cli_option options[] = {
 		     "write AUX data only at SIGUSR2"),
 	CLI_OPTIONAL(0, "threads", "cpu|core|package|numa|CPUS/RUN-ON:...", settings, threads,
 		     "cpu",
-		     "a thread and a file for each of these, or for these lists of cpus; the "
+		     "a thread and a file for each of these, or for these lists of CPUs; the "
 		     "output is a directory"),
 	CLI_NUMBER('r', "realtime", "PRIO", settings, realtime,
 		   "read the ring buffers with this SCHED_FIFO priority"),
 	CLI_NUMBER(0, "cpu-percent", "N", settings, cpu_percent,
-		   "limit for the cpu time of sampling (sets a sysctl during the recording)"),
+		   "limit for the CPU time of sampling (sets a sysctl during the recording)"),
 
 	CLI_GROUP("Output"),
 	CLI_STRING('o', "output", "FILE", settings, output,
@@ -171,7 +171,7 @@ static const struct cli_option options[] = {
 		     "no effect, for compatibility with perf: a thread writes whenever the disk "
 		     "would block"),
 	CLI_STRING(0, "affinity", "node|cpu", settings, affinity,
-		   "no effect, for compatibility with perf: --threads reads on the cpus of the "
+		   "no effect, for compatibility with perf: --threads reads on the CPUs of the "
 		   "buffers"),
 	CLI_FLAG(0, "kcore", settings, kcore,
 		 "copy the kernel's code and symbols (kcore, kallsyms, modules) to kcore_dir; the "
@@ -244,9 +244,9 @@ static const struct cli_note sections[] = {
 	  "file of --switch-output." },
 	{ "Switching at events",
 	  "--switch-output-event does what SIGUSR2 does with --switch-output, when the event "
-	  "occurs in the recorded threads and on the recorded cpus (-a: anywhere; perf looks "
+	  "occurs in the recorded threads and on the recorded CPUs (-a: anywhere; perf looks "
 	  "everywhere for a command, too). Every tracepoint hit, probe hit, breakpoint hit and "
-	  "software event counts, or every Nth on a cpu with /period=N/; clocks and events of PMUs "
+	  "software event counts, or every Nth on a CPU with /period=N/; clocks and events of PMUs "
 	  "need a period. Occurrences within 10 ms of a new file begin no further file." },
 	{ "Control",
 	  "--control=fifo:C[,A] reads commands from FIFO C, one per line, and answers each on FIFO "

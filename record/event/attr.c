@@ -355,7 +355,7 @@ static void warn_of_fast_clocks(const struct event_list *l)
 		if (ns < CLOCK_FLOOR_NS)
 			log_at(l->log, LOG_WARNING,
 			       "%s every %llu ns leaves little time for anything else "
-			       "and can lock up a cpu",
+			       "and can lock up a CPU",
 			       e->name, (unsigned long long)ns);
 	}
 }

@@ -76,7 +76,7 @@ static struct remedy remedy_for(const struct event *e, const struct target *t)
 	if (a->type == PERF_TYPE_TRACEPOINT && a->sample_type & PERF_SAMPLE_RAW)
 		return (struct remedy){ "tracepoint data can be read", -1 };
 	if (t->kind == TARGET_SYSTEM)
-		return (struct remedy){ "a whole cpu can be recorded", 0 };
+		return (struct remedy){ "a whole CPU can be recorded", 0 };
 	if (!(a->flags & ATTR_EXCLUDE_KERNEL) || a->sample_type & PERF_SAMPLE_PHYS_ADDR)
 		return (struct remedy){ "the kernel can be recorded", 1 };
 	if (t->kind == TARGET_THREADS)
@@ -186,7 +186,7 @@ void explain_open(const struct event *e, const struct target *t, int error,
 		return;
 	case EMFILE:
 		log_at(log, LOG_ERROR,
-		       "%s: too many open files (EMFILE): each event needs one on each cpu and for "
+		       "%s: too many open files (EMFILE): each event needs one on each CPU and for "
 		       "each thread. Try: ulimit -n 65536", e->name);
 		return;
 	case ENOSPC:

@@ -100,9 +100,9 @@ static void check_system_wide(struct doctor *d)
 	int error = try_event("cpu-clock", 0, -1, 0);
 
 	if (error == 0)
-		doctor_ok(d, "all cpus can be recorded (-a)");
+		doctor_ok(d, "all CPUs can be recorded (-a)");
 	else
-		doctor_bad(d, SETCAP, "other users' programs and all cpus (-a) can't be recorded: "
+		doctor_bad(d, SETCAP, "other users' programs and all CPUs (-a) can't be recorded: "
 			   "kernel.perf_event_paranoid is %ld (%s)", d->paranoid, strerror(error));
 }
 
@@ -138,7 +138,7 @@ static void check_rate(struct doctor *d)
 			   "only %ld samples per second: kernel.perf_event_max_sample_rate",
 			   rate);
 	if (percent >= 0 && percent != DOCTOR_USUAL_PERCENT)
-		doctor_note(d, "sampling may take %ld %% of the cpu time, not the usual %d, as "
+		doctor_note(d, "sampling may take %ld %% of the CPU time, not the usual %d, as "
 			    "killed recorders with --cpu-percent leave it (sudo sysctl "
 			    "kernel.perf_cpu_time_max_percent=%d)", percent, DOCTOR_USUAL_PERCENT,
 			    DOCTOR_USUAL_PERCENT);
@@ -154,12 +154,12 @@ static void check_buffers(struct doctor *d)
 		doctor_ok(d, "ring buffers of any size");
 	else if (each + (long)(own.rlim_cur / 1024) / cpus >= DOCTOR_USUAL_BUFFER)
 		doctor_ok(d,
-			  "ring buffers of %ld KiB for each cpu (kernel.perf_event_mlock_kb), plus "
+			  "ring buffers of %ld KiB for each CPU (kernel.perf_event_mlock_kb), plus "
 			  "%llu KiB in total (ulimit -l)", each,
 			  (unsigned long long)own.rlim_cur / 1024);
 	else
 		doctor_bad(d, "sudo sysctl kernel.perf_event_mlock_kb=516",
-			   "ring buffers of only %ld KiB for each cpu: kernel.perf_event_mlock_kb",
+			   "ring buffers of only %ld KiB for each CPU: kernel.perf_event_mlock_kb",
 			   each);
 }
 

@@ -61,7 +61,7 @@ int readers_choose(struct recording *r)
 		return 0;
 	if (other)
 		return log_error(&r->log, CLI_USAGE, "'--threads' and %s exclude each other: %s",
-				 other, o->per_thread ? "threads read the buffers of cpus" :
+				 other, o->per_thread ? "threads read the buffers of CPUs" :
 				 r->rotates ? "there is one directory" :
 				 o->exclude_self ? "it knows only the recorder's first thread" :
 				 "threads read buffers as they fill, not when asked");
@@ -246,7 +246,7 @@ static int start_thread(struct recording *r, size_t n)
 	int error = create_thread_on(t, &r->groups.items[n].run_on);
 
 	if (error) {
-		log_at(&r->log, LOG_DETAIL, "thread %zu runs on any cpu: %s", n, strerror(error));
+		log_at(&r->log, LOG_DETAIL, "thread %zu runs on any CPU: %s", n, strerror(error));
 		error = pthread_create(&t->thread, NULL, reader_thread, t);
 	}
 	if (error)

@@ -119,7 +119,7 @@ static int check_groups(const struct cpu_groups *g, const struct int_list *cpus,
 		for (size_t j = 0; j < g->n; j++)
 			readers += list_has(&g->items[j].cpus, cpus->items[i]);
 		if (readers != 1)
-			return log_error(log, CLI_USAGE, "'--threads': cpu %d is in %s",
+			return log_error(log, CLI_USAGE, "'--threads': CPU %d is in %s",
 					 cpus->items[i],
 					 readers ? "more than one list" : "none of the lists");
 	}
@@ -152,7 +152,7 @@ static int group_by_lists(struct cpu_groups *g, const char *spec, const struct i
 		else if (!parse_group(group, text))
 			err = log_error(log, CLI_USAGE,
 					"'--threads' must be cpu, core, package, numa, or lists of "
-					"cpus to read and to run on (0-3/0:4-7/4), not '%s'", spec);
+					"CPUs to read and to run on (0-3/0:4-7/4), not '%s'", spec);
 	}
 	free(copy);
 	return err ? err : check_groups(g, cpus, log);

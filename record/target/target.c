@@ -247,8 +247,8 @@ static int check_cpus(const struct int_list *cpus, const struct int_list *online
 		for (size_t k = 0; k < online->n && !found; k++)
 			found = online->items[k] == cpus->items[i];
 		if (!found)
-			return log_error(log, CLI_INPUT, "cpu %d does not exist or is offline; the "
-					 "last online cpu is %d", cpus->items[i],
+			return log_error(log, CLI_INPUT, "CPU %d does not exist or is offline; the "
+					 "last online CPU is %d", cpus->items[i],
 					 online->items[online->n - 1]);
 	}
 	return 0;
@@ -258,7 +258,7 @@ static int choose_cpus(struct target *t, const struct settings *o, const struct 
 {
 	if (o->cpus) {
 		if (!int_list_parse(&t->cpus, o->cpus, MAX_CPUS))
-			return log_error(log, CLI_USAGE, "'-C %s' is not a list of cpus", o->cpus);
+			return log_error(log, CLI_USAGE, "'-C %s' is not a list of CPUs", o->cpus);
 		return read_online_cpus(&t->side_cpus) ? check_cpus(&t->cpus, &t->side_cpus, log) :
 							 0;
 	}
