@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #define ROWS(a) (sizeof(a) / sizeof((a)[0]))
@@ -191,11 +192,11 @@ static void append_name(struct text *t, const struct pd_event_name_in *in)
 static void append_modifiers(struct text *t, const struct pd_event_name_in *in, const char *colon)
 {
 	static const char precise[] = "ppp";
-	uint64_t f = in->flags;
-	int level = in->precise_ip < 3 ? (int)in->precise_ip : 3;
-	int some = (f & (EXCLUDE_USER | EXCLUDE_KERNEL | EXCLUDE_HV)) != 0;
-	int no_host = (f & EXCLUDE_HOST) != 0, no_guest = (f & EXCLUDE_GUEST) != 0;
-	int machine = in->type < FIRST_PMU && (no_host || no_guest == (some || level));
+	const uint64_t f = in->flags;
+	const int level = in->precise_ip < 3 ? (int)in->precise_ip : 3;
+	const bool some = f & (EXCLUDE_USER | EXCLUDE_KERNEL | EXCLUDE_HV);
+	const bool no_host = f & EXCLUDE_HOST, no_guest = f & EXCLUDE_GUEST;
+	const bool machine = in->type < FIRST_PMU && (no_host || no_guest == (some || level));
 	const char *kernel = some && !(f & EXCLUDE_KERNEL) ? "k" : "";
 	const char *user = some && !(f & EXCLUDE_USER) ? "u" : "";
 	const char *hv = some && !(f & EXCLUDE_HV) ? "h" : "";

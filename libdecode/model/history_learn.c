@@ -199,38 +199,59 @@ static bool is_vdso_of_32_bits(const struct pd_history *h, const struct pd_recor
 	return (stated ? stated : h->word_size) == 8 && !(s->n[PD_SIDE_ADDR] >> 32);
 }
 
+static uint32_t flags_of_map(const struct pd_side_band *s)
+{
+	return pd_side_has(s, PD_SIDE_PROT) ? (uint32_t)s->n[PD_SIDE_FLAGS] : 0;
+}
+
+/* Sets the image that is mapped. */
+static void set_image(struct pd_history *h, const struct pd_record *r,
+		      const struct pd_side_band *s, struct pd_image_facts *f)
+{
+	f->path = s->text;
+	f->machine = pd_guest_number(pd_history_guest_of(h, r));
+	f->space_of = space_of_mode(r->frame.misc & PD_MISC_CPUMODE, f->machine);
+	f->kind = pd_image_kind_of(s->text, f->space_of);
+	if (f->kind == PD_IMAGE_VDSO && is_vdso_of_32_bits(h, r, s))
+		f->path = (struct pd_bytes){ (const uint8_t *)PD_VDSO_32, sizeof(PD_VDSO_32) - 1 };
+	if (flags_of_map(s) & h->bits.map_hugetlb && f->kind <= PD_IMAGE_DELETED)
+		f->kind = PD_IMAGE_ANONYMOUS;
+}
+
+/* Sets where the image is mapped, and how. */
+static void set_map(const struct pd_history *h, const struct pd_record *r,
+		    const struct pd_side_band *s, const struct pd_image_facts *f,
+		    struct pd_learned_map *m)
+{
+	const bool is_kernel = f->space_of == PD_SPACE_OF_KERNEL ||
+			       f->space_of == PD_SPACE_OF_GUEST_KERNEL;
+
+	m->pid = f->space_of == PD_SPACE_OF_KERNEL       ? 0 :
+		 f->space_of == PD_SPACE_OF_GUEST_KERNEL ? guest_of(s->text) :
+							   (uint32_t)s->n[PD_SIDE_PID];
+	m->pgoff = s->n[PD_SIDE_PGOFF];
+	m->flags = flags_of_map(s);
+	if (pd_side_has(s, PD_SIDE_PROT)) {
+		m->prot = (uint32_t)s->n[PD_SIDE_PROT];
+		m->is |= is_kernel || m->prot & h->bits.prot_exec ? 0 : PD_MAP_DATA;
+	}
+	m->is |= r->frame.misc & h->bits.mmap_data ? PD_MAP_DATA : 0;
+	if (f->kind == PD_IMAGE_ANONYMOUS && !(m->is & PD_MAP_DATA))
+		m->is |= PD_MAP_COPY;
+	if (is_kernel && !s->n[PD_SIDE_LEN])
+		m->is |= PD_MAP_OPEN;
+}
+
 static int learn_map(struct pd_history *h, const struct pd_record *r)
 {
 	struct pd_learned_map m = { .len = 0 };
 	struct pd_image_facts f = { .kind = PD_IMAGE_FILE };
 	struct pd_side_band s;
-	bool is_kernel;
 
 	if (!read_map(h, r, &s, &f))
 		return 0;
-	f.path = s.text;
-	f.machine = pd_guest_number(pd_history_guest_of(h, r));
-	f.space_of = space_of_mode(r->frame.misc & PD_MISC_CPUMODE, f.machine);
-	is_kernel = f.space_of == PD_SPACE_OF_KERNEL || f.space_of == PD_SPACE_OF_GUEST_KERNEL;
-	f.kind = pd_image_kind_of(s.text, f.space_of);
-	if (f.kind == PD_IMAGE_VDSO && is_vdso_of_32_bits(h, r, &s))
-		f.path = (struct pd_bytes){ (const uint8_t *)PD_VDSO_32, sizeof(PD_VDSO_32) - 1 };
-	m.pgoff = s.n[PD_SIDE_PGOFF];
-	if (pd_side_has(&s, PD_SIDE_PROT)) {
-		m.prot = (uint32_t)s.n[PD_SIDE_PROT];
-		m.flags = (uint32_t)s.n[PD_SIDE_FLAGS];
-		m.is |= is_kernel || m.prot & h->bits.prot_exec ? 0 : PD_MAP_DATA;
-	}
-	m.is |= r->frame.misc & h->bits.mmap_data ? PD_MAP_DATA : 0;
-	if (m.flags & h->bits.map_hugetlb && f.kind <= PD_IMAGE_DELETED)
-		f.kind = PD_IMAGE_ANONYMOUS;
-	if (f.kind == PD_IMAGE_ANONYMOUS && !(m.is & PD_MAP_DATA))
-		m.is |= PD_MAP_COPY;
-	m.pid = f.space_of == PD_SPACE_OF_KERNEL       ? 0 :
-		f.space_of == PD_SPACE_OF_GUEST_KERNEL ? guest_of(s.text) :
-							 (uint32_t)s.n[PD_SIDE_PID];
-	if (is_kernel && !s.n[PD_SIDE_LEN])
-		m.is |= PD_MAP_OPEN;
+	set_image(h, r, &s, &f);
+	set_map(h, r, &s, &f, &m);
 	if (f.kind == PD_IMAGE_KERNEL && !s.n[PD_SIDE_ADDR] && !m.pgoff) {
 		h->has_hidden_kernel |= !f.machine;
 		m.is = 0;

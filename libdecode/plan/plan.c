@@ -212,6 +212,13 @@ static bool is_safe(const struct pd_op *op)
 	}
 }
 
+/* Returns whether it is a number that other rows depend on, and that is stored as it is. */
+static bool is_plain_number(const struct pd_op *op)
+{
+	return op->kind == PD_UINT && op->field->show != PD_ORDER && !op->field->msb_first &&
+	       op->slot >= 0;
+}
+
 /* Returns whether it is a struct of a size, bytes of that size, and an optional pad. */
 static bool is_sized(const struct pd_op *op)
 {
@@ -223,11 +230,9 @@ static bool is_sized(const struct pd_op *op)
 	for (uint32_t i = 0; i < l->nr_ops; i++)
 		if (l->ops[i].on != PD_ALWAYS || l->ops[i].left)
 			return false;
-	if (l->ops[0].kind != PD_UINT || l->ops[0].field->show == PD_ORDER ||
-	    l->ops[0].field->msb_first || l->ops[0].slot < 0)
-		return false;
-	if (l->ops[1].kind != PD_BYTES || l->ops[1].count_from != PD_COUNT_SIBLING ||
-	    l->ops[1].count_value || l->ops[1].count_slot != l->ops[0].slot)
+	if (!is_plain_number(&l->ops[0]) || l->ops[1].kind != PD_BYTES ||
+	    l->ops[1].count_from != PD_COUNT_SIBLING || l->ops[1].count_value ||
+	    l->ops[1].count_slot != l->ops[0].slot)
 		return false;
 	return l->nr_ops == 2 ||
 		(l->ops[2].kind == PD_PAD && l->ops[2].count_from == PD_COUNT_REST_MOD);

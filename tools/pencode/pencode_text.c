@@ -6,14 +6,23 @@
 #include <string.h>
 #include <strings.h>
 
+/* Returns whether a whole number of n digits, after the character `before`, exceeds 64 bits. */
+static bool exceeds_64_bits(const char *digits, size_t n, char before)
+{
+	const char *limit = before == '-' ? "9223372036854775808" : "18446744073709551615";
+	const size_t most = strlen(limit);
+
+	return n > most || (n == most && memcmp(digits, limit, n) > 0);
+}
+
 bool part_exceeds_64_bits(const struct split_part *part)
 {
 	bool in_string = false;
 
 	for (size_t i = 0; i < part->size; i++) {
-		const char *at = part->text + i, *limit = "18446744073709551615";
+		const char *at = part->text + i;
 		const char before = i ? at[-1] : '\0';
-		size_t n = 0, most;
+		size_t n = 0;
 
 		if (*at == '"')
 			in_string = !in_string;
@@ -26,10 +35,7 @@ bool part_exceeds_64_bits(const struct split_part *part)
 		i += n - 1;
 		if (before == '.' || (i + 1 < part->size && strchr(".eE", at[n])))
 			continue;
-		if (before == '-')
-			limit = "9223372036854775808";
-		most = strlen(limit);
-		if (n > most || (n == most && memcmp(at, limit, n) > 0))
+		if (exceeds_64_bits(at, n, before))
 			return true;
 	}
 	return false;

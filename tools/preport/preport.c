@@ -319,23 +319,25 @@ static bool report_names_over_limit(const struct run *run)
 
 static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 {
+	const struct settings *s = run->choices.s;
 	const uint64_t size = run->out.written;
 	const bool is_file = run->out.fd != STDOUT_FILENO;
 
 	if (report_names_over_limit(run) && status == CLI_OK)
 		status = CLI_ERRORS;
 	status = output_close(&run->out, status);
-	if (status <= CLI_ERRORS)
-		wrote_warn_large(&preport, run->in.name, run->choices.format, run->profile);
-	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet &&
-	    run->choices.s->format == UNSET && format_is_unknown(run->choices.s->output))
+	if (status > CLI_ERRORS)
+		return status;
+	wrote_warn_large(&preport, run->in.name, run->choices.format, run->profile);
+	if (s->quiet)
+		return status;
+	if (is_file && s->format == UNSET && format_is_unknown(s->output))
 		cli_error(&preport, "%s: a table, as no format has names that end so: -f chooses "
-			  "one", run->choices.s->output);
-	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet)
+			  "one", s->output);
+	if (is_file)
 		wrote_warn_stacks(&preport, run->in.name, run->profile);
-	if (status <= CLI_ERRORS && !run->choices.s->quiet)
-		wrote_name_others(&preport, run->in.name, &run->choices, run->profile);
-	if (status <= CLI_ERRORS && is_file && !run->choices.s->quiet && isatty(STDERR_FILENO))
+	wrote_name_others(&preport, run->in.name, &run->choices, run->profile);
+	if (is_file && isatty(STDERR_FILENO))
 		wrote_report(&preport, size, &run->choices, run->profile);
 	return status;
 }
