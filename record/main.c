@@ -293,38 +293,52 @@ static void give_up(void *recording)
 	sysctl_restore(&r->cpu_percent);
 }
 
+/* The kernel lowers the rate of sampling if that takes more CPU time. */
+static void limit_cpu_time(struct recording *r)
+{
+	const struct settings *o = r->options;
+
+	if (o->cpu_percent != NOT_GIVEN &&
+	    !sysctl_set(&r->cpu_percent, CPU_PERCENT, (long)o->cpu_percent))
+		log_at(&r->log, LOG_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
+		       strerror(errno));
+}
+
+/* Ends the command and the file of a recording that ended with `err`. Returns its status. */
+static int finish_recording(struct recording *r, int err)
+{
+	const bool has_file = r->file.writer != NULL;
+
+	if (has_file && (!err || r->file.failed) && name_last_file(r))
+		err = CLI_OUTPUT;
+	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
+	child_finish(&r->child, &r->interrupt.hurry);
+	mounts_close(&r->mounts);
+	if (has_file && !r->file.failed)
+		log_totals(r);
+	if (has_file && datafile_close(&r->file, &r->log) && !err)
+		err = CLI_OUTPUT;
+	if (r->file.symbols.failed && !err)
+		err = CLI_OUTPUT;
+	r->is_complete = has_file && err != CLI_OUTPUT;
+	return err;
+}
+
 static int run_recorder(struct recording *r, char *const *command)
 {
 	const struct settings *o = r->options;
 	int err = prepare_recording(r, command);
-	bool finished;
 
 	if (err || o->dry_run)
 		return status_before_start(err);
 	if (o->print_attr)
 		return print_attrs(&r->events);
 	block_signals(r);
-	if (o->cpu_percent != NOT_GIVEN &&
-	    !sysctl_set(&r->cpu_percent, CPU_PERCENT, (long)o->cpu_percent))
-		log_at(&r->log, LOG_WARNING, "kernel." CPU_PERCENT " can't be set: %s",
-		       strerror(errno));
+	limit_cpu_time(r);
 	r->interrupt.give_up = give_up;
 	r->interrupt.ctx = r;
 	interrupt_start(&r->interrupt, &r->log);
-	err = record(r);
-	finished = r->file.writer != NULL;
-	if (finished && (!err || r->file.failed) && name_last_file(r))
-		err = CLI_OUTPUT;
-	r->stopped = r->child.pid && !child_poll(&r->child) && !r->interrupted;
-	child_finish(&r->child, &r->interrupt.hurry);
-	mounts_close(&r->mounts);
-	if (finished && !r->file.failed)
-		log_totals(r);
-	if (finished && datafile_close(&r->file, &r->log) && !err)
-		err = CLI_OUTPUT;
-	if (r->file.symbols.failed && !err)
-		err = CLI_OUTPUT;
-	r->is_complete = finished && err != CLI_OUTPUT;
+	err = finish_recording(r, record(r));
 	sysctl_restore(&r->cpu_percent);
 	return exit_status(r, err);
 }
