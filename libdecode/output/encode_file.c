@@ -258,13 +258,28 @@ static int write_stated_features(struct pd_encoder *enc, struct pd_encode_error 
 	return err;
 }
 
+/* Writes the i-th attribute and its ids at their stated offsets. */
+static int write_stated_attr(struct pd_encoder *enc, const struct pd_section *attrs, size_t i,
+			     struct pd_encode_error *e)
+{
+	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
+	const struct pd_section *ids = pd_map_find(&enc->stated.ids, i);
+	const struct pd_section none = { .offset = 0 };
+	const struct pd_attr *a = enc->session.attrs[i];
+
+	/* ids beyond the end of the file, or unread, are known from EVENT_DESC only */
+	if (ids && !ids->unread && ids->offset < end &&
+	    write_ids(enc, a, ids->offset, ids->size < end - ids->offset ? ids->size :
+		      end - ids->offset, e))
+		return -1;
+	return write_attr(enc, a, attrs->offset + i * enc->stated.attr_size, ids ? *ids : none, e);
+}
+
 /* Writes every part at its stated offset. */
 static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e)
 {
 	const struct pd_section *attrs = stated_section(enc, "attrs"),
 				*types = stated_section(enc, "event_types");
-	const struct pd_session *s = &enc->session;
-	const uint64_t end = enc->stated.has_size ? enc->stated.size : UINT64_MAX;
 	struct pd_header_values h = {
 		.v1 = enc->stated.v1, .long_size = (uint32_t)enc->stated.long_size,
 		.size = enc->stated.header_size,
@@ -278,18 +293,9 @@ static int write_stated_layout(struct pd_encoder *enc, struct pd_encode_error *e
 	if (write_header(enc, &h, HEADER_AS_STATED, e) ||
 	    (types && write_at(enc, types->offset, &enc->event_types, e)))
 		return -1;
-	for (size_t i = 0; i < s->nr_attrs; i++) {
-		const struct pd_section *ids = pd_map_find(&enc->stated.ids, i);
-
-		/* ids beyond the end of the file, or unread, are known from EVENT_DESC only */
-		if (ids && !ids->unread && ids->offset < end &&
-		    write_ids(enc, s->attrs[i], ids->offset, ids->size < end - ids->offset ?
-			      ids->size : end - ids->offset, e))
+	for (size_t i = 0; i < enc->session.nr_attrs; i++)
+		if (write_stated_attr(enc, attrs, i, e))
 			return -1;
-		if (write_attr(enc, s->attrs[i], attrs->offset + i * enc->stated.attr_size,
-			       ids ? *ids : (struct pd_section){ .offset = 0 }, e))
-			return -1;
-	}
 	if (write_stated_features(enc, e))
 		return -1;
 	for (size_t i = 0; i < enc->nr_gaps; i++)
