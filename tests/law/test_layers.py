@@ -107,6 +107,7 @@ PYTHON_HEADER = pathlib.Path(sysconfig.get_path("include"), "Python.h")
 COLUMNS = 100          # .clang-format says so, too; a tab has 8
 FUNCTION_LINES = 60
 FILE_LINES = 700
+PARAMETERS = 8         # what more functions share is a struct, such as struct pd_loader
 
 # Tables and lists of names are as long as what they describe.
 TABLES = re.compile(
@@ -397,6 +398,25 @@ def test_functions_fit_a_screen():
     wrong = [f"{name_of(path)}: {name}() has {lines} lines" for path in ALL
              for name, lines in functions(path.read_text()) if lines > FUNCTION_LINES]
     assert not wrong, "\n".join(wrong)
+
+
+def parameters(text):
+    """(name, number of parameters) of the functions that a source defines."""
+    for name, inside in re.findall(r"^[a-z][\w *]*?(\w+)\(([^;{}]*)\)\n\{", code_of(text),
+                                   flags=re.M):
+        yield name, re.sub(r"\([^()]*\)", "", inside).count(",") + 1
+
+
+def test_functions_take_few_parameters():
+    found = [(path, *function) for path in ALL for function in parameters(path.read_text())]
+    wrong = [f"{name_of(path)}: {name}() has {n}" for path, name, n in found if n > PARAMETERS]
+    assert not wrong, "\n".join(wrong)
+    assert len(found) > 5000
+
+
+def test_parameters_are_counted():
+    text = "static int *f(int a, void (*g)(int, int),\n\t     int b)\n{\n}\n\nint h(void);\n"
+    assert list(parameters(text)) == [("f", 3)]
 
 
 def is_python(path):
