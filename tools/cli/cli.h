@@ -1,7 +1,7 @@
 /* cli.h - the command line of every tool: a tool is a table of options.
  *
- * An option is one row.  Parsing, --help, --man and --completion all read the same rows, so they
- * can't disagree.  Every tool also has --help, --version, --man
+ * An option is one row. Parsing, --help, --man and --completion all read the same rows, so they
+ * can't disagree. Every tool also has --help, --version, --man
  * and --completion, which need no row.
  *
  *	struct settings { const char *output; bool strict; };
@@ -47,7 +47,7 @@ enum cli_kind {
 	CLI_KIND_COMPLETION,
 };
 
-/* The values of a repeatable option, in order.  The strings are borrowed from argv; release the
+/* The values of a repeatable option, in order. The strings are borrowed from argv; release the
  * array with cli_list_free(). */
 struct cli_list {
 	const char **items;
@@ -83,7 +83,7 @@ struct cli_option {
 /* bool: set to true. */
 #define CLI_FLAG(c, n, S, f, text) \
 	{ .kind = CLI_KIND_FLAG, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
-/* bool: --name sets it and --no-name clears it, the last one wins.  A row that is itself named
+/* bool: --name sets it and --no-name clears it, the last one wins. A row that is itself named
  * "no-name" clears the field, and --name sets it. */
 #define CLI_SWITCH(c, n, S, f, text) \
 	{ .kind = CLI_KIND_SWITCH, .letter = c, .name = n, .help = text, CLI_AT(S, f, bool) }
@@ -111,7 +111,7 @@ struct cli_option {
 #define CLI_SIZE(c, n, v, S, f, text) \
 	{ .kind = CLI_KIND_SIZE, .letter = c, .name = n, .value = v, .help = text, \
 	  CLI_AT_UNSIGNED(S, f) }
-/* enum: the index of the name in list, a NULL-terminated array.  If v is NULL, help shows the
+/* enum: the index of the name in list, a NULL-terminated array. If v is NULL, help shows the
  * names. */
 #define CLI_CHOICE(c, n, v, S, f, list, text) \
 	{ .kind = CLI_KIND_CHOICE, .letter = c, .name = n, .value = v, .help = text, \
@@ -123,7 +123,7 @@ struct cli_option {
 #define CLI_CHOICE_OR(c, n, v, S, f, list, b, text) \
 	{ .kind = CLI_KIND_CHOICE, .letter = c, .name = n, .value = v, .help = text, \
 	  .choices = list, .bare = b, CLI_AT(S, f, unsigned int) }
-/* An option of similar tools that is refused with a reason.  Not in help. */
+/* An option of similar tools that is refused with a reason. Not in help. */
 #define CLI_REFUSED(c, n, reason) \
 	{ .kind = CLI_KIND_REFUSED, .letter = c, .name = n, .help = reason }
 
@@ -171,8 +171,8 @@ struct cli_tool {
 };
 
 /* Stores the options of argv in *settings, which holds the defaults. Returns the operands, ended by
- * NULL, in argv, which is rearranged.  --help and the like print and exit; bad usage prints a line
- * and a hint and exits with CLI_USAGE.  A long name may be cut where only one option begins so.
+ * NULL, in argv, which is rearranged. --help and the like print and exit; bad usage prints a line
+ * and a hint and exits with CLI_USAGE. A long name may be cut where only one option begins so.
  *
  * Must be called before any file is opened: it replaces a closed descriptor 0, 1 or 2 by one on
  * which reading (0) or writing (1) fails, so that no file of the tool can get that number. */
@@ -185,7 +185,7 @@ void cli_list_free(struct cli_list *list);
 size_t cli_distance(const char *name, const char *given, size_t length);
 
 /* Takes the next item of a comma list: moves *rest past it, sets *length and returns its start, or
- * NULL at the end.  Empty items count. */
+ * NULL at the end. Empty items count. */
 const char *cli_next_item(const char **rest, size_t *length);
 
 enum { CLI_NO_CHARACTER = 0x110000 };
@@ -224,7 +224,7 @@ void cli_footer(const struct cli_tool *tool, const char *format, va_list args)
 enum cli_exit cli_usage(const struct cli_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Flushes stdio; the last thing main() does.  Returns status, or prints an error and returns
+/* Flushes stdio; the last thing main() does. Returns status, or prints an error and returns
  * CLI_OUTPUT when stdout could not be written. */
 enum cli_exit cli_finish(const struct cli_tool *tool, enum cli_exit status);
 

@@ -1,6 +1,6 @@
 /* output.h - the stream of bytes that a tool writes, to a file or to stdout.
  *
- * Writes are buffered.  After the first failure later writes do nothing, and output_close() reports
+ * Writes are buffered. After the first failure later writes do nothing, and output_close() reports
  * it, so a full disk is never missed. */
 #ifndef PD_TOOLS_OUTPUT_H
 #define PD_TOOLS_OUTPUT_H
