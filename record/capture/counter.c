@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -312,4 +313,21 @@ bool counter_lost(const struct counter *c, const struct event_attr *attr, uint64
 		return true;
 	}
 	return false;
+}
+
+int counter_watch(int epoll, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+void counters_unwatch_ended(int epoll)
+{
+	struct epoll_event events[64];
+	const int n = epoll_wait(epoll, events, sizeof(events) / sizeof(*events), 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
 }

@@ -45,4 +45,9 @@ bool counters_set_named(const struct counters *c, const struct event_list *l, co
  * which does not count them. */
 bool counter_lost(const struct counter *c, const struct event_attr *attr, uint64_t *lost);
 
+/* Adds a counter to an epoll, by its descriptor. Returns 0, or -1 and errno. */
+int counter_watch(int epoll, int fd);
+/* Removes counters that hung up, as their task ended: they would stay readable. */
+void counters_unwatch_ended(int epoll);
+
 #endif

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/abi.h"
+#include "capture/counter.h"
 #include "pd/types.h"
 #include "process/clock.h"
 
 enum {
 	CHECK_MS = 1000,
-	EVENTS_AT_ONCE = 64,
 	PROCESSES_MOST = 4096,		/* that run already and are looked at */
 	RING_PAGES = 8,			/* for the records of some 200 processes */
 };
@@ -188,14 +188,12 @@ static int open_counter(pid_t pid, int cpu)
 static bool watch_cpu(struct mounts *m, pid_t pid, int cpu)
 {
 	const size_t ring_size = RING_PAGES * (size_t)sysconf(_SC_PAGESIZE);
-	struct epoll_event e = { .events = EPOLLIN };
 	const int fd = open_counter(pid, cpu);
 
 	if (fd < 0)
 		return false;
-	e.data.fd = fd;
 	if (ring_map(&m->rings[m->nr_rings], fd, RING_FORWARD, ring_size) ||
-	    epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &e)) {
+	    counter_watch(m->epoll, fd)) {
 		ring_unmap(&m->rings[m->nr_rings]);
 		close(fd);
 		return false;
@@ -276,22 +274,11 @@ static void read_ring(struct mounts *m, struct ring *r)
 	ring_release(r);
 }
 
-/* A counter hangs up when its task ends: it would stay readable. */
-static void unwatch_ended(const struct mounts *m)
-{
-	struct epoll_event events[EVENTS_AT_ONCE];
-	const int n = epoll_wait(m->epoll, events, EVENTS_AT_ONCE, 0);
-
-	for (int i = 0; i < n; i++)
-		if (events[i].events & (EPOLLHUP | EPOLLERR))
-			epoll_ctl(m->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
-}
-
 void mounts_look(struct mounts *m)
 {
 	if (m->epoll < 0)
 		return;
-	unwatch_ended(m);
+	counters_unwatch_ended(m->epoll);
 	for (size_t i = 0; i < m->nr_rings; i++)
 		read_ring(m, &m->rings[i]);
 }

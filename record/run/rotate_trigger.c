@@ -9,8 +9,6 @@
 
 #include "event/attr.h"
 
-enum { HANG_UPS_AT_ONCE = 64 };
-
 /* Returns whether each occurrence may begin a file. Cycles and clocks never stop: they need a
  * period. */
 static bool occurs_singly(const struct event *e)
@@ -57,12 +55,9 @@ static int watch_counters(struct rotate_trigger *s)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return -1;
-	for (size_t i = 0; i < s->counters.n; i++) {
-		struct epoll_event e = { .events = EPOLLIN, .data.fd = s->counters.items[i].fd };
-
-		if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, e.data.fd, &e))
+	for (size_t i = 0; i < s->counters.n; i++)
+		if (counter_watch(s->epoll, s->counters.items[i].fd))
 			return -1;
-	}
 	return 0;
 }
 
@@ -88,24 +83,13 @@ void rotate_trigger_start(const struct rotate_trigger *s)
 	counters_start(&s->counters, &s->events, COUNTERS_ALL);
 }
 
-/* Stops watching counters that hung up: they would stay readable. */
-static void unwatch_ended(struct rotate_trigger *s)
-{
-	struct epoll_event events[HANG_UPS_AT_ONCE];
-	int n = epoll_wait(s->epoll, events, HANG_UPS_AT_ONCE, 0);
-
-	for (int i = 0; i < n; i++)
-		if (events[i].events & (EPOLLHUP | EPOLLERR))
-			epoll_ctl(s->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
-}
-
 /* Checks the buffers rather than the descriptors: those are readable only once for each wakeup,
  * which the caller's wait for this epoll has consumed. */
 bool rotate_trigger_occurred(struct rotate_trigger *s)
 {
 	bool any = false;
 
-	unwatch_ended(s);
+	counters_unwatch_ended(s->epoll);
 	for (size_t i = 0; i < s->rings.n; i++) {
 		struct pd_bytes spans[2];
 

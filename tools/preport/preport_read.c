@@ -158,7 +158,7 @@ static enum cli_exit add_samples(struct run *run, struct pd_reader *reader)
 		return status;
 	if (set_symbol_filter(run))
 		return run_print_error(run, &(struct pd_error){ .code = PD_E_NOMEM,
-							    .severity = PD_FATAL });
+								.severity = PD_FATAL });
 	run->profile = pp_new(o, &e);
 	if (!run->profile)
 		return run_print_error(run, &e);
