@@ -301,6 +301,22 @@ def decode_lines(decoder):
     return lambda path, *args: decoder.lines(path, *args).document
 
 
+@pytest.fixture(scope="session")
+def catalogue_paths(tmp_path_factory):
+    """{name: path} of the files of tests/perfdata's catalogue."""
+    from perfdata import catalog    # which most tests do without
+
+    return catalog.write(str(tmp_path_factory.mktemp("catalogue")))
+
+
+@pytest.fixture(scope="session")
+def refusing_malloc(tmp_path_factory):
+    """The library for LD_PRELOAD that refuses allocations."""
+    import compiled
+
+    return compiled.preloaded("refusing_malloc", tmp_path_factory.mktemp("preloaded"))
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The library as `make install` installs it."""

@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, TOOLS
-from support.compiled import preloaded
 
 PERF = FIXTURES / "perf"
 CHAINS, STACKS = PERF / "02-callgraph-fp.data", PERF / "03-callgraph-dwarf.data"
@@ -28,16 +27,11 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return preloaded("refusing_malloc", tmp_path_factory.mktemp("preloaded"))
-
-
-def run(library, command, refused, **more):
+def run(refusing_malloc, command, refused, **more):
     return subprocess.run([TOOLS / command[0], *command[1:]], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                          env=dict(os.environ, LD_PRELOAD=str(library), REFUSED=str(refused),
-                                   **more))
+                          env=dict(os.environ, LD_PRELOAD=str(refusing_malloc),
+                                   REFUSED=str(refused), **more))
 
 
 ENCODED = {
@@ -55,14 +49,14 @@ def command(request, run_pdecode, tmp_path):
     return ["pencode", "-o", "-", tmp_path / "in.json"]
 
 
-def test_nothing_is_lost_without_a_word(library, command, tmp_path):
+def test_nothing_is_lost_without_a_word(refusing_malloc, command, tmp_path):
     count = tmp_path / "count"
-    whole = run(library, command, 0, ALLOCATIONS=str(count))
+    whole = run(refusing_malloc, command, 0, ALLOCATIONS=str(count))
     allocations = int.from_bytes(count.read_bytes(), "little")
     assert whole.returncode == 0 and allocations > 50
     failed = 0
     for refused in range(1, allocations + 1):
-        done = run(library, command, refused)
+        done = run(refusing_malloc, command, refused)
         failed += done.returncode != 0
         if done.returncode == 0:
             assert done.stdout == whole.stdout, f"allocation {refused}"
@@ -73,11 +67,11 @@ def test_nothing_is_lost_without_a_word(library, command, tmp_path):
     assert failed > allocations / 3
 
 
-def test_a_library_without_memory_is_no_wrong_input(library, run_pdecode, tmp_path):
+def test_a_library_without_memory_is_no_wrong_input(refusing_malloc, run_pdecode, tmp_path):
     """json-c has no error for it. (Some of its own functions crash.)"""
     path = tmp_path / "in.json"
     path.write_bytes(run_pdecode([CHAINS]).stdout)
-    words = {run(library, ["pencode", path, "-o", tmp_path / "out"], refused,
+    words = {run(refusing_malloc, ["pencode", path, "-o", tmp_path / "out"], refused,
                  REFUSED_IN="libjson-c").stderr for refused in range(20, 1500, 41)}
     assert not any(b"success" in said for said in words)
     assert sum(b": out of memory" in said for said in words) > 3
@@ -87,7 +81,7 @@ BUSY = "int main(void) { for (volatile int i = 0; i < 30000000; i++) ; return 0;
 
 
 @pytest.mark.parametrize("name", ["libelf", "libdw"])
-def test_names_without_memory_are_not_taken_for_none(library, name, tmp_path):
+def test_names_without_memory_are_not_taken_for_none(refusing_malloc, name, tmp_path):
     """Both report that as damage, or do without: no functions, lines or rows. (libdw ends the
     process in some places, and crashes in others.)"""
     data, program, count = (tmp_path / part for part in ("p.data", "program", "count"))
@@ -97,21 +91,21 @@ def test_names_without_memory_are_not_taken_for_none(library, name, tmp_path):
     if made.returncode:
         pytest.skip(f"can't record: {made.stderr}")
     command = ["pdecode", "-f", "jsonl", "-j", "1", "--symbols", "--lines", data]
-    whole = run(library, command, 0, ALLOCATIONS=str(count), REFUSED_IN=name)
+    whole = run(refusing_malloc, command, 0, ALLOCATIONS=str(count), REFUSED_IN=name)
     allocations = int.from_bytes(count.read_bytes(), "little")
     if not allocations:
         pytest.skip(f"{name} is part of the program here")
     told = 0
     for refused in [1, 2, *range(3, allocations + 1, 3)]:
-        done = run(library, command, refused, REFUSED_IN=name)
+        done = run(refusing_malloc, command, refused, REFUSED_IN=name)
         told += done.returncode == 1 and b"memory" in done.stderr
         assert done.returncode or done.stdout == whole.stdout, f"allocation {refused}"
     assert told
 
 
-def test_a_directory_for_tables_is_not_opened_without_memory(library, tmp_path):
+def test_a_directory_for_tables_is_not_opened_without_memory(refusing_malloc, tmp_path):
     """It took a path of NULL for its own."""
+    command = ["pdecode", "-f", "parquet", "-o", tmp_path / "tables", CHAINS]
     for refused in range(1, 30):
-        done = run(library, ["pdecode", "-f", "parquet", "-o", tmp_path / "tables", CHAINS],
-                   refused)
+        done = run(refusing_malloc, command, refused)
         assert 0 <= done.returncode <= 4

@@ -13,7 +13,7 @@ import pytest
 from conftest import fixture_files
 from encoding import records_of
 from perfdata import swap
-from perfdata.catalog import cases, catalog, write
+from perfdata.catalog import cases, catalog
 
 COMPRESSED = ("COMPRESSED", "COMPRESSED2")
 
@@ -149,17 +149,12 @@ def test_file_swapped_to_big_endian(data_file, decoder, tmp_path):
                 without_order(other.document, big, "big"))
 
 
-@pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    return write(str(tmp_path_factory.mktemp("catalogue")))
-
-
 @pytest.mark.parametrize("name", cases())
-def test_catalogue_pair(name, paths, decode):
+def test_catalogue_pair(name, catalogue_paths, decode):
     """Both orders as the builder makes them, without swapping."""
     entries = catalogue()
-    documents = [without_order(decode(paths[f"{name}.{suffix}"]), entries[f"{name}.{suffix}"].data,
-                               order)
+    documents = [without_order(decode(catalogue_paths[f"{name}.{suffix}"]),
+                               entries[f"{name}.{suffix}"].data, order)
                  for suffix, order in (("le", "little"), ("be", "big"))]
     # the producer's sizeof(long) shows only in the feature bitmap of a big-endian file
     long_sizes = [document["file"].pop("long_size", None) for document in documents]

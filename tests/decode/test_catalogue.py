@@ -9,7 +9,7 @@ import copy
 import pytest
 
 from perfdata.case import PRESENT, broken_facts, find
-from perfdata.catalog import catalog, write
+from perfdata.catalog import catalog
 
 CATALOG = catalog()
 
@@ -25,11 +25,6 @@ DAMAGED = {
     "tracepoint-outside": ["TRUNCATED"],       # a string after the end of the raw data
     "tracepoint-field-cut-off": ["TRUNCATED"],
 }
-
-
-@pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    return write(str(tmp_path_factory.mktemp("catalogue")))
 
 
 def document_of(lines):
@@ -59,10 +54,10 @@ def shown(facts):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", CATALOG)
-def test_entry(name, paths, decoder):
+def test_entry(name, catalogue_paths, decoder):
     entry = CATALOG[name]
     codes = DAMAGED.get(entry.case.name, [])
-    document, returncode, stderr = decoder.result(paths[name])
+    document, returncode, stderr = decoder.result(catalogue_paths[name])
     assert not broken_facts(document, entry.expect), shown(broken_facts(document, entry.expect))
     assert [error["code"] for error in document["errors"]] == codes
     assert document["summary"]["errors"] == len(codes)
@@ -71,9 +66,9 @@ def test_entry(name, paths, decoder):
 
 
 @pytest.mark.parametrize("name", CATALOG)
-def test_lines_are_the_parts_of_the_document(name, paths, decoder):
-    lines, returncode, _ = decoder.lines(paths[name])
-    document = decoder.result(paths[name])
+def test_lines_are_the_parts_of_the_document(name, catalogue_paths, decoder):
+    lines, returncode, _ = decoder.lines(catalogue_paths[name])
+    document = decoder.result(catalogue_paths[name])
     assert document_of(lines) == document.document
     assert returncode == document.returncode
 
@@ -82,18 +77,18 @@ def test_damage_is_stated_for_the_fields_present():
     assert set(DAMAGED) <= {entry.case.name for entry in CATALOG.values()}
 
 
-def test_an_unfinished_recording_says_so(paths, decode):
+def test_an_unfinished_recording_says_so(catalogue_paths, decode):
     for name, codes in DAMAGED.items():
         complete = "UNFINISHED" not in codes
-        assert decode(paths[name + ".le"])["file"]["complete"] is complete, name
+        assert decode(catalogue_paths[name + ".le"])["file"]["complete"] is complete, name
 
 
-def test_no_record_of_the_catalogue_is_unknown_but_those_that_are(paths, decode):
+def test_no_record_of_the_catalogue_is_unknown_but_those_that_are(catalogue_paths, decode):
     """Each other type has a layout; without its table a record would be UNKNOWN."""
     unknown = set()
     for name, entry in CATALOG.items():
         if name.endswith(".le"):
-            records = decode(paths[name])["records"]
+            records = decode(catalogue_paths[name])["records"]
             unknown |= {entry.case.name
                         for record in records if record["type"] in ("UNKNOWN", "SKIPPED")}
     assert unknown == {"unknown-kernel-type", "unknown-user-type", "pipe-text-at-the-end"}
@@ -101,8 +96,8 @@ def test_no_record_of_the_catalogue_is_unknown_but_those_that_are(paths, decode)
 
 # --- the test of the test -------------------------------------------------------------------------
 
-def test_a_wrong_document_breaks_facts(paths, decode):
-    entry, path = CATALOG["mmap2.le"], paths["mmap2.le"]
+def test_a_wrong_document_breaks_facts(catalogue_paths, decode):
+    entry, path = CATALOG["mmap2.le"], catalogue_paths["mmap2.le"]
     document = copy.deepcopy(decode(path))
     assert not broken_facts(document, entry.expect)
     document["records"][0]["ino"] += 1

@@ -7,7 +7,7 @@ import collections
 
 import pytest
 
-from perfdata.catalog import catalog, write
+from perfdata.catalog import catalog
 
 # Keys that show bytes which no layout explains, at any depth.
 ODD = ("trailing", "cut", "body", "padding")
@@ -81,19 +81,14 @@ TRAILING = {
 }
 
 
-@pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    return write(str(tmp_path_factory.mktemp("catalogue")))
-
-
 @pytest.mark.parametrize("order", ["le", "be"])
-def test_trailing_bytes_in_the_catalogue(order, paths, decode):
+def test_trailing_bytes_in_the_catalogue(order, catalogue_paths, decode):
     found = {}
     for name in catalog():
         if not name.endswith("." + order):
             continue
         trailing = [(record["type"], len(record["trailing"]) // 2)
-                    for record in decode(paths[name])["records"]
+                    for record in decode(catalogue_paths[name])["records"]
                     if record.get("trailing")]
         if trailing:
             assert len(trailing) == 1, name
@@ -102,14 +97,14 @@ def test_trailing_bytes_in_the_catalogue(order, paths, decode):
 
 
 @pytest.mark.parametrize("name", TRAILING)
-def test_trailing_bytes_are_noted(name, paths, run_pdecode):
+def test_trailing_bytes_are_noted(name, catalogue_paths, run_pdecode):
     """Trailing bytes can be from a newer kernel. But if all fields are known, they are damage."""
     type, size = TRAILING[name]
-    done = run_pdecode(["-v", paths[name + ".le"]])
+    done = run_pdecode(["-v", catalogue_paths[name + ".le"]])
     is_damage = name == "sample-trailing"
     assert done.returncode == is_damage
     assert f"{type} at 256: {size} bytes after the last field" in done.stderr.decode()
-    assert bool(run_pdecode([paths[name + ".le"]]).stderr) == is_damage
+    assert bool(run_pdecode([catalogue_paths[name + ".le"]]).stderr) == is_damage
 
 
 def test_odd_is_found_at_any_depth():

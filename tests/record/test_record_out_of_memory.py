@@ -9,7 +9,6 @@ import pytest
 
 from conftest import TOOLS, strict_json
 from recorder import event_works, wait_for
-from support.compiled import preloaded
 
 pytestmark = pytest.mark.skipif(not event_works("page-faults:u"),
                                 reason="page faults can't be sampled here")
@@ -18,11 +17,6 @@ EACH, STEP = 100, 7     # allocations: the first ones each, later ones in steps
 # records that a run of a command has as often each time
 STABLE = {"COMM", "FORK", "EXIT", "MMAP2", "CGROUP", "NAMESPACES", "BPF_EVENT", "ID_INDEX",
           "THREAD_MAP", "CPU_MAP", "EVENT_UPDATE", "TIME_CONV", "FINISHED_INIT"}
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return preloaded("refusing_malloc", tmp_path_factory.mktemp("preloaded"))
 
 
 THREADS = """
@@ -48,7 +42,7 @@ def target(request):
 
 
 @pytest.fixture
-def run(library, target, tmp_path, run_pdecode):
+def run(refusing_malloc, target, tmp_path, run_pdecode):
     output = tmp_path / "perf.data"
 
     def content():
@@ -63,7 +57,7 @@ def run(library, target, tmp_path, run_pdecode):
         done = subprocess.run(
             [TOOLS / "precord", "-e", "page-faults:u", *target, "-o", output, "--", "true"],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-            env=dict(os.environ, LD_PRELOAD=str(library), REFUSED=str(refused), **more))
+            env=dict(os.environ, LD_PRELOAD=str(refusing_malloc), REFUSED=str(refused), **more))
         said = [line for line in done.stderr.splitlines() if not line.startswith(b"[ precord: ")]
         return done.returncode, said, content() if done.returncode == 0 else None
     return run

@@ -9,7 +9,6 @@ import pytest
 from conftest import FIXTURES, ROOT, strict_json_lines
 from perfdata import records as r
 from perfdata.case import attr
-from perfdata.catalog import write
 from perfdata.container import File, Pipe, zstd_records
 from perfdata.sample import sample, sample_id
 
@@ -124,15 +123,10 @@ def assert_items(output, records):
             assert line.split(" ")[:4] == expected(record).split(" ")[:4]
 
 
-@pytest.fixture(scope="module")
-def paths(tmp_path_factory):
-    return write(str(tmp_path_factory.mktemp("catalogue")))
-
-
 @pytest.mark.parametrize("part", range(8))
-def test_the_catalogue(part, paths, run, run_pdecode):
+def test_the_catalogue(part, catalogue_paths, run, run_pdecode):
     """Every layout that libdecode knows, in both byte orders, files, pipes and directories."""
-    some = list(paths.values())[part::8]
+    some = list(catalogue_paths.values())[part::8]
     for path in some:
         _, output = run(path, 64)
         assert_items(output, records_of(run_pdecode, path))
