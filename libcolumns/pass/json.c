@@ -47,13 +47,13 @@ static int begin_records(struct pc_columns *c)
 struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *r)
 {
 	struct pc_json *j = &c->json;
-	int failed = j->sink ? 0 : begin_records(c);
+	int err = j->sink ? 0 : begin_records(c);
 
 	j->line.size = 0;
-	failed = failed || pd_sink_record(j->sink, r);
-	if (!failed)
+	err = err || pd_sink_record(j->sink, r);
+	if (!err)
 		pd_sink_wait(j->sink);
-	if (failed || j->line.failed)
+	if (err || j->line.failed)
 		pc_note_refusal(c, -1);
 	return first_line(pd_buf_bytes(&j->line));
 }

@@ -52,7 +52,7 @@ static int load_table(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS
 		.size = n * PD_SECTION_SIZE };
 	struct pd_buf bytes = { .budget = l->session->budget };
 	size_t entry = 0;
-	int failed = -1;
+	int err = -1;
 
 	if (pd_add_section(l, table) || pd_section_read_needed(l, &table, &bytes))
 		goto out;
@@ -67,10 +67,10 @@ static int load_table(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS
 			load_entry(c, bytes.data + entry++ * PD_SECTION_SIZE);
 		entries->given[bit] = true;
 	}
-	failed = note_table(l, table.name, table.offset, entry * PD_SECTION_SIZE);
+	err = note_table(l, table.name, table.offset, entry * PD_SECTION_SIZE);
 out:
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
 /* Takes entries until one is impossible: not of an own feature, or not above the one before.
@@ -102,7 +102,7 @@ static int load_own_table(const struct pd_loader *l, uint64_t at, struct entries
 	const struct pd_container *c = l->container;
 	uint64_t stated;
 	size_t there, taken;
-	int failed = -1;
+	int err = -1;
 
 	if (!pd_feature_own_table_at(l->source, at))
 		return 0;
@@ -112,10 +112,10 @@ static int load_own_table(const struct pd_loader *l, uint64_t at, struct entries
 	stated = pd_load64(bytes.data + PD_OWN_TABLE_HEAD - sizeof(stated), c->swap);
 	taken = take_own_entries(c, pd_buf_bytes(&bytes), stated < there ? (size_t)stated : there,
 				 entries);
-	failed = 0;
+	err = 0;
 	table.size = PD_OWN_TABLE_HEAD + stated * PD_OWN_ENTRY_SIZE;
 	if (taken == stated)
-		failed = pd_add_section(l, table) ||
+		err = pd_add_section(l, table) ||
 			 note_table(l, table.name, table.offset, table.size);
 	else if (taken == there && stated <= PD_OWN_FEATURES_MAX)
 		pd_report_short(l, table.name, table.offset, table.size, bytes.size);
@@ -123,7 +123,7 @@ static int load_own_table(const struct pd_loader *l, uint64_t at, struct entries
 		pd_report_damage(l, PD_E_SIZE, table.name, table.offset, stated, taken);
 out:
 	pd_buf_free(&bytes);
-	return failed ? -1 : 0;
+	return err ? -1 : 0;
 }
 
 static int add_features(const struct pd_loader *l, const struct entries *entries)

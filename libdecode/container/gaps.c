@@ -136,7 +136,7 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 			     .chunk = pd_budget_alloc(s->budget, CHUNK) };
 	const struct pd_section *data;
 	uint64_t at = 0;
-	int failed = -1;
+	int err = -1;
 
 	*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_FATAL };
 	if (!sorted || !scan.chunk)
@@ -166,9 +166,9 @@ int pd_gaps_find(struct pd_source *source, struct pd_session *s, struct pd_conta
 			at = end;
 		}
 	}
-	failed = at < c->info.size ? add_gaps_between(&scan, at, c->info.size, e) : 0;
+	err = at < c->info.size ? add_gaps_between(&scan, at, c->info.size, e) : 0;
 out:
 	pd_budget_free(s->budget, sorted, n * sizeof(*sorted));
 	pd_budget_free(s->budget, scan.chunk, CHUNK);
-	return failed;
+	return err;
 }

@@ -198,26 +198,26 @@ static void resume_writer(struct pd_jsonw *w, const struct pd_json_outbuf *outbu
 static int empty_outbuf(const struct outbuf_writer *f)
 {
 	struct pd_json_outbuf *outbuf = f->outbuf;
-	const int failed = f->full.write(f->full.ctx, outbuf->text + 1, outbuf->size);
+	const int err = f->full.write(f->full.ctx, outbuf->text + 1, outbuf->size);
 
 	outbuf->text[0] = outbuf->text[outbuf->size];
 	outbuf->size = 0;
-	return failed;
+	return err;
 }
 
 /* The writer's output: flushed text is in the output buffer already. */
 static int flush_to_outbuf(void *ctx, const void *p, size_t n)
 {
 	const struct outbuf_writer *f = ctx;
-	int failed = 0;
+	int err = 0;
 
 	(void)p;
 	f->outbuf->size += n;
 	if (f->w->at > f->w->end)
-		failed = f->outbuf->capacity < OUTBUF_MAX ? grow_outbuf(f->outbuf) :
+		err = f->outbuf->capacity < OUTBUF_MAX ? grow_outbuf(f->outbuf) :
 							    empty_outbuf(f);
-	if (failed)
-		return failed;
+	if (err)
+		return err;
 	resume_writer(f->w, f->outbuf);
 	return 0;
 }

@@ -91,7 +91,7 @@ static size_t count_filled(const struct pd_json_workers *pool)
 static int submit_block(struct pd_json_workers *pool)
 {
 	struct pd_json_slot *filled;
-	int failed;
+	int err;
 
 	/* This text precedes the block; if there is any, the workers are idle. */
 	pd_jsonw_flush(&pool->main->w);
@@ -109,9 +109,9 @@ static int submit_block(struct pd_json_workers *pool)
 		filled->state = PD_JSON_TAKEN;
 		pd_json_workers_write(pool, &pool->workers[0], filled);
 	}
-	failed = pd_json_workers_sync(pool);
+	err = pd_json_workers_sync(pool);
 	pthread_mutex_unlock(&pool->lock);
-	return failed;
+	return err;
 }
 
 /* Must be called after a record was added to the block being filled. */
@@ -178,7 +178,7 @@ static void collect_counts(struct pd_json_workers *pool)
 
 int pd_json_workers_drain(struct pd_json_workers *pool)
 {
-	int failed;
+	int err;
 
 	if (pool->reporting)
 		return 0;
@@ -188,12 +188,12 @@ int pd_json_workers_drain(struct pd_json_workers *pool)
 	pd_json_workers_flush(pool, &pool->workers[0]);
 	while (pool->oldest != pool->filling)
 		work_or_wait(pool);
-	failed = pd_json_workers_sync(pool);
+	err = pd_json_workers_sync(pool);
 	pthread_mutex_unlock(&pool->lock);
 	for (size_t i = 0; i < pool->nr_slots; i++)
 		pd_json_block_clear(pool->ring[i].block);
 	collect_counts(pool);
-	return failed;
+	return err;
 }
 
 static int start_worker(struct pd_json_workers *pool, struct pd_json_worker *w, bool own_thread)

@@ -53,14 +53,14 @@ static void flush_oldest(struct pd_json_workers *pool)
 {
 	struct pd_json_slot *p = &pool->ring[pool->oldest];
 	struct pd_json_outbuf *outbuf = p->block->outbuf;
-	int failed;
+	int err;
 
 	pthread_mutex_unlock(&pool->lock);
-	failed = write_text(pool, p->block);
+	err = write_text(pool, p->block);
 	if (p->block->nr_missing)
-		failed = report_missing(pool, p->block, failed);
+		err = report_missing(pool, p->block, err);
 	pthread_mutex_lock(&pool->lock);
-	pool->failed = failed;
+	pool->failed = err;
 	if (outbuf->size)
 		pool->last_char = outbuf->text[outbuf->size];
 	outbuf->taken = false;
@@ -103,7 +103,7 @@ static int write_in_turn(void *ctx, const void *p, size_t n)
 	const struct turn *turn = ctx;
 	struct pd_json_workers *pool = turn->worker->pool;
 	const struct pd_output *out = &pool->main->w.out;
-	int failed;
+	int err;
 
 	pthread_mutex_lock(&pool->lock);
 	pd_json_workers_flush(pool, turn->worker);
@@ -111,17 +111,17 @@ static int write_in_turn(void *ctx, const void *p, size_t n)
 		pthread_cond_wait(&pool->done, &pool->lock);
 		pd_json_workers_flush(pool, turn->worker);
 	}
-	failed = pool->failed;
+	err = pool->failed;
 	pool->flushing = true;
 	pthread_mutex_unlock(&pool->lock);
-	if (!failed)
-		failed = out->write(out->ctx, p, n);
+	if (!err)
+		err = out->write(out->ctx, p, n);
 	pthread_mutex_lock(&pool->lock);
-	pool->failed = failed;
+	pool->failed = err;
 	pool->last_char = ((const char *)p)[n - 1];
 	pool->flushing = false;
 	pthread_mutex_unlock(&pool->lock);
-	return failed;
+	return err;
 }
 
 void pd_json_workers_write(struct pd_json_workers *pool, struct pd_json_worker *w,

@@ -19,11 +19,11 @@ static int pack_values(struct pd_session *s, const struct pd_field *fields,
 		.size = PD_SIZE_OPEN };
 	struct pd_plan *plan = pd_plan_compile(fields, &none, s->budget);
 	struct pd_pack_error ignored;
-	int failed = plan ? pd_pack(plan, &object, &how, out, &ignored) : -1;
+	int err = plan ? pd_pack(plan, &object, &how, out, &ignored) : -1;
 
 	out->failed |= !plan;
 	pd_plan_free(plan);
-	return failed;
+	return err;
 }
 
 int pd_compose_section(struct pd_session *s, uint64_t offset, uint64_t size, struct pd_buf *out)
@@ -39,16 +39,16 @@ int pd_compose_own_table(struct pd_session *s, const struct pd_section *features
 	const struct pd_value head[] = {
 		PD_BYTES("magic", PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)),
 		PD_NUMBER("nr", n) };
-	int failed = pack_values(s, pd_own_table_fields, head, 2, out);
+	int err = pack_values(s, pd_own_table_fields, head, 2, out);
 
-	for (size_t i = 0; i < n && !failed; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		const struct pd_value entry[] = { PD_NUMBER("id", features[i].feature),
 			PD_NUMBER("offset", features[i].offset),
 			PD_NUMBER("size", features[i].size) };
 
-		failed = pack_values(s, pd_own_entry_fields, entry, 3, out);
+		err = pack_values(s, pd_own_entry_fields, entry, 3, out);
 	}
-	return failed;
+	return err;
 }
 
 int pd_compose_feature_tables(struct pd_session *s, uint64_t at, struct pd_section *features,

@@ -115,7 +115,7 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 {
 	const struct pd_session *s = &w->session;
 	struct pd_buf desc = { .budget = &w->budget };
-	int failed;
+	int err;
 
 	w->scratch.size = 0;
 	if (pd_compose_pipe_header(&w->session, &w->scratch))
@@ -139,11 +139,11 @@ static int begin_pipe(struct pd_writer *w, struct pd_error *e)
 		    pd_writer_own_record(w, PD_RECORD_EVENT_UPDATE, values, 3, e))
 			return -1;
 	}
-	failed = pd_writer_compose_event_desc(w, &desc, e) ||
+	err = pd_writer_compose_event_desc(w, &desc, e) ||
 		 pd_writer_store_feature(w, PD_FEATURE_EVENT_DESC, pd_buf_bytes(&desc), e) ||
 			 pd_writer_encode_compressed(w, e);
 	pd_buf_free(&desc);
-	return failed ? -1 : pd_writer_check_io(w->out.failed, e);
+	return err ? -1 : pd_writer_check_io(w->out.failed, e);
 }
 
 /* Order: ids of all events, attrs, data. */
@@ -209,11 +209,11 @@ static void start_async_writer(struct pd_writer *w)
 /* Makes the caller the owner of out and compressor again. */
 static int end_async_writer(struct pd_writer *w)
 {
-	int failed = w->async ? pd_async_writer_wait(w->async) : 0;
+	int err = w->async ? pd_async_writer_wait(w->async) : 0;
 
 	pd_async_writer_free(w->async);
 	w->async = NULL;
-	return failed || !w->compressor ? failed : pd_compressor_flush(w->compressor, &w->out);
+	return err || !w->compressor ? err : pd_compressor_flush(w->compressor, &w->out);
 }
 
 int pd_writer_begin(struct pd_writer *w, struct pd_error *e)
@@ -261,21 +261,21 @@ static int check_spans(const struct pd_bytes *spans, size_t n, struct pd_error *
 
 int pd_writer_write(struct pd_writer *w, const struct pd_bytes *spans, size_t n, struct pd_error *e)
 {
-	int failed = 0;
+	int err = 0;
 	struct pd_error unused;
 
 	e = pd_error_or(e, &unused);
 	if (pd_writer_require_recording(w, e) || check_spans(spans, n, e))
 		return -1;
-	for (size_t i = 0; i < n && !failed; i++)
-		failed = append_records(w, spans[i]);
-	return pd_writer_check_io(failed, e);
+	for (size_t i = 0; i < n && !err; i++)
+		err = append_records(w, spans[i]);
+	return pd_writer_check_io(err, e);
 }
 
 int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 		   const struct pd_lender *from, struct pd_error *e)
 {
-	int failed = 0;
+	int err = 0;
 	struct pd_error unused;
 
 	e = pd_error_or(e, &unused);
@@ -283,16 +283,16 @@ int pd_writer_lend(struct pd_writer *w, const struct pd_bytes *spans, size_t n,
 		return -1;
 	if (!from || !from->give_back)
 		return pd_refuse(e, "no lender");
-	for (size_t i = 0; i < n && !failed; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		if (w->async && w->compressor) {
-			failed = pd_async_writer_lend(w->async, spans[i], from);
+			err = pd_async_writer_lend(w->async, spans[i], from);
 			continue;
 		}
-		failed = append_records(w, spans[i]);
-		if (!failed)
+		err = append_records(w, spans[i]);
+		if (!err)
 			from->give_back(from->owner, spans[i].size);
 	}
-	return pd_writer_check_io(failed, e);
+	return pd_writer_check_io(err, e);
 }
 
 /* Sets what depends on the event: the layout of a SAMPLE or READ, and the trailer of other
@@ -350,7 +350,7 @@ int pd_writer_record(struct pd_writer *w, uint32_t type, uint16_t misc, int even
 
 int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
 {
-	int failed;
+	int err;
 	struct pd_error unused;
 
 	e = pd_error_or(e, &unused);
@@ -360,12 +360,12 @@ int pd_writer_flush_soon(struct pd_writer *w, struct pd_error *e)
 		return pd_writer_require_recording(w, e);
 	if (w->async)
 		return pd_writer_check_io(pd_async_writer_flush(w->async), e);
-	failed = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
-	if (!failed)
-		failed = pd_out_flush(&w->out);
-	if (!failed && w->stage != ADDING_EVENTS)
-		failed = update_data_size(w, &w->out);
-	return pd_writer_check_io(failed, e);
+	err = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
+	if (!err)
+		err = pd_out_flush(&w->out);
+	if (!err && w->stage != ADDING_EVENTS)
+		err = update_data_size(w, &w->out);
+	return pd_writer_check_io(err, e);
 }
 
 int pd_writer_flush(struct pd_writer *w, struct pd_error *e)

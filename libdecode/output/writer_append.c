@@ -52,13 +52,13 @@ void pd_writer_notify_watch(void *writer, struct pd_bytes bytes)
 /* Flushes the compressor first, to keep the order. */
 int pd_writer_append(struct pd_writer *w, const void *p, size_t n)
 {
-	int failed;
+	int err;
 
 	if (w->async)
 		return pd_async_writer_copy(w->async, (struct pd_bytes){ p, n });
 	pd_writer_notify_watch(w, (struct pd_bytes){ p, n });
-	failed = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
-	return failed ? failed : pd_out_append(&w->out, p, n);
+	err = w->compressor ? pd_compressor_flush(w->compressor, &w->out) : 0;
+	return err ? err : pd_out_append(&w->out, p, n);
 }
 
 const char *pd_writer_record_name(uint32_t type)

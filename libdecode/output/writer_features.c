@@ -16,7 +16,7 @@ int pd_writer_compose_event_desc(struct pd_writer *w, struct pd_buf *out, struct
 	struct pd_value desc[3], feature;
 	const struct pd_value object = PD_OBJECT(NULL, &feature, 1);
 	struct pd_pack_error p;
-	int failed = -1;
+	int err = -1;
 
 	pd_writer_fail(e, PD_E_NOMEM, 0);
 	if (!events || !fields)
@@ -38,11 +38,11 @@ int pd_writer_compose_event_desc(struct pd_writer *w, struct pd_buf *out, struct
 			       out, &p))
 		pd_writer_fail_own_values(p.code, "EVENT_DESC", e);
 	else
-		failed = 0;
+		err = 0;
 out:
 	free(events);
 	free(fields);
-	return failed;
+	return err;
 }
 
 /* In a pipe the formats are the payload of a record, padded to 8 bytes. */
@@ -87,23 +87,23 @@ static int encode_feature(struct pd_writer *w, uint32_t id, const struct pd_valu
 	const struct pd_value object = PD_OBJECT(NULL, &named, 1);
 	struct pd_buf bytes = { .budget = &w->budget };
 	struct pd_pack_error p;
-	int failed;
+	int err;
 
 	if (!d)
 		return pd_refuse(e,
 				     "the layout of this feature is unknown: use "
 				     "pd_writer_feature_bytes()");
 	named.name = d->field->name;
-	failed = pd_compose_feature(&w->session, &pd_value_values, named.name, &object,
+	err = pd_compose_feature(&w->session, &pd_value_values, named.name, &object,
 				    PD_PREFER_RAW, &bytes, &p);
-	if (failed) {
-		failed = pd_writer_fail_pack(w, named.name, 0, &p, e);
+	if (err) {
+		err = pd_writer_fail_pack(w, named.name, 0, &p, e);
 	} else {
 		pd_session_update_feature(&w->session, id, pd_buf_bytes(&bytes), 0);
-		failed = pd_writer_store_feature(w, id, pd_buf_bytes(&bytes), e);
+		err = pd_writer_store_feature(w, id, pd_buf_bytes(&bytes), e);
 	}
 	pd_buf_free(&bytes);
-	return failed;
+	return err;
 }
 
 const char *pd_writer_feature_left_out(const struct pd_writer *w, size_t i)

@@ -130,15 +130,15 @@ static int learn_feature(struct pd_history *h, struct pd_reader *r, size_t i)
 int pd_history_add_features(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
 {
 	struct pd_error ignored;
-	int failed = 0;
+	int err = 0;
 
 	e = pd_error_or(e, &ignored);
 	if (!h || !r)
 		return pd_refuse(e, "no history or no reader");
 	for (size_t i = 0; i < pd_reader_nr_features(r); i++)
 		if (pd_reader_feature_id(r, i) == PD_FEATURE_BUILD_ID)
-			failed |= learn_feature(h, r, i);
-	if (!failed)
+			err |= learn_feature(h, r, i);
+	if (!err)
 		return 0;
 	*e = (struct pd_error){
 		.code = PD_E_LIMIT, .severity = PD_DAMAGED,
@@ -149,13 +149,13 @@ int pd_history_add_features(struct pd_history *h, struct pd_reader *r, struct pd
 int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *e)
 {
 	struct pd_error ignored;
-	int failed;
+	int err;
 
 	e = pd_error_or(e, &ignored);
 	if (!h || h->is_sealed)
 		return pd_refuse(e, h ? "the history is sealed" : "no history");
-	failed = r ? pd_history_add_features(h, r, e) : 0;
-	failed |= pd_history_replay(h, e);
-	h->lacks_memory |= failed || pd_reader_lacks_memory(r);
-	return failed ? -1 : 0;
+	err = r ? pd_history_add_features(h, r, e) : 0;
+	err |= pd_history_replay(h, e);
+	h->lacks_memory |= err || pd_reader_lacks_memory(r);
+	return err ? -1 : 0;
 }

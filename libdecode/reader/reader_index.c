@@ -242,7 +242,7 @@ int pd_reader_start(struct pd_reader *r, const struct pd_index *x, size_t i, str
 {
 	struct pd_reader_options options;
 	struct pd_error unused;
-	int failed;
+	int err;
 
 	e = pd_error_or(e, &unused);
 	if (!r || !x || i >= x->nr)
@@ -255,8 +255,8 @@ int pd_reader_start(struct pd_reader *r, const struct pd_index *x, size_t i, str
 	options = r->options;
 	r->options.on_error = NULL;
 	r->options.stop_at = 0;
-	failed = start_at(r, x, i, e);
+	err = start_at(r, x, i, e);
 	r->options.on_error = options.on_error;
 	r->options.stop_at = options.stop_at;
-	return failed;
+	return err;
 }

@@ -62,7 +62,7 @@ int pd_schema_write(size_t i, struct pd_output out)
 	struct pd_budget budget = { .limit = PD_DESCRIBE_MEMORY };
 	struct pd_arena arena = { .budget = &budget };
 	struct pd_buf json = { .budget = &budget }, laid_out = { .budget = &budget };
-	int failed = ENOMEM;
+	int err = ENOMEM;
 
 	if (i >= pd_schema_count() || !out.write)
 		return EINVAL;
@@ -70,9 +70,9 @@ int pd_schema_write(size_t i, struct pd_output out)
 	if (!json.failed)
 		pd_text_lay_out(pd_buf_bytes(&json), &laid_out);
 	if (!json.failed && !laid_out.failed)
-		failed = out.write(out.ctx, laid_out.data, laid_out.size);
+		err = out.write(out.ctx, laid_out.data, laid_out.size);
 	pd_buf_free(&json);
 	pd_buf_free(&laid_out);
 	pd_arena_free(&arena);
-	return failed;
+	return err;
 }

@@ -476,13 +476,13 @@ int pd_doc_write(struct pd_output out)
 {
 	struct pd_budget budget = { .limit = PD_DESCRIBE_MEMORY };
 	struct pd_buf page = { .budget = &budget };
-	int failed = ENOMEM;
+	int err = ENOMEM;
 
 	if (!out.write)
 		return EINVAL;
 	put_page(&page);
 	if (!page.failed)
-		failed = out.write(out.ctx, page.data, page.size);
+		err = out.write(out.ctx, page.data, page.size);
 	pd_buf_free(&page);
-	return failed;
+	return err;
 }

@@ -288,12 +288,12 @@ static int define_added(struct pd_session *s, struct pd_attr *a, struct pd_bytes
 {
 	const bool is_same = a->bytes.size == own.size &&
 			     memcmp(a->bytes.data, own.data, own.size) == 0;
-	const int failed = is_same ? 0 : pd_session_restore_attr(s, a, own);
+	const int err = is_same ? 0 : pd_session_restore_attr(s, a, own);
 
 	if (!is_same)
 		pd_session_compare_events(s);
 	a->has_no_record = a->is_restored = false;
-	return failed;
+	return err;
 }
 
 static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)

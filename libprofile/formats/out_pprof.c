@@ -501,19 +501,19 @@ static void put_parts(struct encoding *c)
 static void encode_parts(struct encoding *c, struct pp_profile *p)
 {
 	struct pp_memory *m = c->proto.memory;
-	int failed = pp_mappings_start(&c->mappings, p);
+	int err = pp_mappings_start(&c->mappings, p);
 
 	c->p = p;
 	set_task(c, PP_NONE);
 	c->functions = pp_memory_zeroed(m, p->nr_functions, sizeof(*c->functions));
 	c->columns = pp_memory_zeroed(m, p->nr_events, sizeof(*c->columns));
 	if (!c->functions || !c->columns)
-		failed = -1;
-	for (size_t i = 0; !failed && i < p->nr_events; i++)
+		err = -1;
+	for (size_t i = 0; !err && i < p->nr_events; i++)
 		c->columns[i] = is_base(c) ? find_column(c, i) : c->newer_columns[i];
-	if (!failed)
+	if (!err)
 		put_parts(c);
-	if (failed || c->mappings.failed)
+	if (err || c->mappings.failed)
 		c->proto.failed = -1;
 	pp_mappings_end(&c->mappings);
 	pp_memory_free(m, c->functions, p->nr_functions, sizeof(*c->functions));

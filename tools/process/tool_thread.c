@@ -6,13 +6,13 @@
 int tool_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	sigset_t all, before;
-	int failed;
+	int err;
 
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);	/* of a mapped file that shrinks: where it is blocked, it
 					 * ends the process, handled or not */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(thread, NULL, run, arg);
+	err = pthread_create(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return failed;
+	return err;
 }
