@@ -10,6 +10,7 @@
 #include "container/gaps.h"
 #include "container/header_recovery.h"
 #include "input/identify.h"
+#include "input/magic.h"
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
@@ -84,8 +85,7 @@ static int report_appended(struct pd_reader *r, struct pd_error *e)
 		on_error(r, &(struct pd_error){ .code = PD_E_TRAILING, .severity = PD_DAMAGED,
 			.record = "recording", .offset = info->gaps[i].offset,
 			.want = info->gaps[i].size,
-			.text = "another one, of which nothing is decoded: it needs a file of its "
-				"own" });
+			.text = PD_ANOTHER_RECORDING });
 	}
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* stream.c - frames a source: cuts it into records. */
+#include "input/magic.h"
 #include "stream/stream_internal.h"
 
 #define SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
@@ -30,23 +31,6 @@ void pd_stream_free(struct pd_stream *s)
 {
 	pd_zstd_stream_free(s->zstd);
 	pd_windows_free(&s->inner);
-}
-
-/* See stream_internal.h. The size of a COMPRESSED2 record of perf 6.16 wraps if it does not fit the
- * header's 16 bits. */
-uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
-{
-	struct pd_cursor c = pd_cursor(have, s->session->swap);
-	uint64_t data_size;
-
-	if (f->type != PD_RECORD_COMPRESSED2 || !pd_take(&c, HEADER) ||
-	    !pd_take_number(&c, 8, &data_size))
-		return f->size;
-	if (data_size > PD_PEEK_MAX - 64 || ((2 * HEADER + data_size + 7) & ~7ull) <= f->size)
-		return f->size;
-	if (((2 * HEADER + data_size + 7) & 0xffff & ~7ull) != (f->size & ~7u))
-		return f->size;
-	return 2 * HEADER + data_size;
 }
 
 static enum pd_next fail_reading(struct pd_stream *s, struct pd_error *e)
@@ -239,19 +223,36 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
 	if (zeros)
 		return skip_zeros(s, f, zeros, e);
-	if (search_at_offset(s, e))
+	if (!l->is_appended && search_at_offset(s, e))
 		return fail_reading(s, e);
-	n = l->searched_to - at < PD_LOST_PIECE ? (size_t)(l->searched_to - at) : PD_LOST_PIECE;
+	n = PD_LOST_PIECE;
+	if (!l->is_appended && l->searched_to - at < n)
+		n = (size_t)(l->searched_to - at);
 	if (peek(s, n + 1, &have, e))
 		return fail_reading(s, e);
 	s->pending = have.size < n ? have.size : n;
 	piece = (struct pd_bytes){ have.data, (size_t)s->pending };
-	record_follows = l->found && at + n == l->searched_to;
+	record_follows = !l->is_appended && l->found && at + n == l->searched_to;
 	l->only_zeros &= pd_all_zero(piece);
 	/* the end of a stream is not known before */
 	if (have.size <= n && !record_follows && l->only_zeros)
 		set_zeros_error(l, at + piece.size);
 	return pd_lost_piece(l, f, at, piece, record_follows || have.size <= n, e);
+}
+
+/* Returns the header of a recording that was appended to this one, as by cat(1), with all that
+ * follows. The attributes of a second one in pipe mode follow its header, so both are read. */
+static enum pd_next next_recording(struct pd_stream *s, struct pd_frame *f, struct pd_bytes header,
+				   struct pd_error *e)
+{
+	const bool is_read = s->session->is_pipe && header.size >= PD_MAGIC_SIZE &&
+		pd_load64(header.data + PD_MAGIC_TEXT, s->session->swap) == PD_MAGIC_SIZE;
+
+	pd_lost_begin_recording(&s->lost, f, is_read);
+	if (!is_read)
+		return next_lost(s, f, e);
+	s->pending = header.size = PD_MAGIC_SIZE;
+	return pd_lost_piece(&s->lost, f, f->offset, header, true, e);
 }
 
 enum believed {
@@ -539,6 +540,7 @@ static int peek_record(struct pd_stream *s, const struct pd_frame *f, uint64_t s
 static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	struct pd_bytes have;
+	bool is_damaged;
 	uint64_t size;
 	int lost;
 
@@ -552,6 +554,8 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		return end_too_soon(s, f, e);
 	pd_stream_read_header(s, have, f);
 	f->offset = pd_source_offset(s->source);
+	if (!f->desc && pd_magic_of(have, &is_damaged) != PD_MAGIC_NONE && !is_damaged)
+		return next_recording(s, f, have, e);
 	if (have.size < HEADER) {
 		s->pending = have.size;
 		return pd_stream_damaged(f, PD_E_TRUNCATED, HEADER, have, e);

@@ -41,6 +41,7 @@ struct pd_lost {
 	bool open;
 	bool found;		/* a record begins at `searched_to` */
 	bool only_zeros;	/* so far */
+	bool is_appended;	/* another recording, up to the end: nothing is searched */
 	uint64_t from;		/* the first byte */
 	uint64_t bad_at; /* known not to be a record, though it may look like one; UINT64_MAX:
 				 * none */

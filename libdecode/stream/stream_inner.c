@@ -221,6 +221,23 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 	}
 }
 
+/* See stream_internal.h. The size of a COMPRESSED2 record of perf 6.16 wraps if it does not fit the
+ * header's 16 bits. */
+uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have)
+{
+	struct pd_cursor c = pd_cursor(have, s->session->swap);
+	uint64_t data_size;
+
+	if (f->type != PD_RECORD_COMPRESSED2 || !pd_take(&c, HEADER) ||
+	    !pd_take_number(&c, 8, &data_size))
+		return f->size;
+	if (data_size > PD_PEEK_MAX - 64 || ((2 * HEADER + data_size + 7) & ~7ull) <= f->size)
+		return f->size;
+	if (((2 * HEADER + data_size + 7) & 0xffff & ~7ull) != (f->size & ~7u))
+		return f->size;
+	return 2 * HEADER + data_size;
+}
+
 /* Returns the compressed data of a record; data is NULL if it has none. */
 static struct pd_bytes payload_of(struct pd_stream *s, const struct pd_record_desc *desc,
 				  struct pd_bytes record)

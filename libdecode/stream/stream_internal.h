@@ -52,6 +52,9 @@ void pd_lost_set_searched(struct pd_stream *s, struct pd_lost *l, uint64_t at,
 void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enum pd_code code,
 		   uint64_t want, uint64_t have);
 
+/* Begins the header of another recording, and its rest unless that is read. */
+void pd_lost_begin_recording(struct pd_lost *l, const struct pd_frame *f, bool is_read);
+
 /* Makes f a piece of the lost bytes; the last piece sets *e. */
 enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,
 			   struct pd_bytes bytes, bool last, struct pd_error *e);

@@ -1,4 +1,6 @@
 /* stream_lost.c - lost framing: the range that was searched, and which headers to trust. */
+#include "input/magic.h"
+#include "layout/container.h"
 #include "stream/record.h"
 #include "stream/stream_internal.h"
 
@@ -183,11 +185,21 @@ void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enu
 {
 	l->open = l->only_zeros = true;
 	l->from = l->bad_at = at;
+	l->is_appended = false;
 	l->followed_to = 0;	/* those headers are not followed now */
 	l->error_at_end = (struct pd_error){
 		.code = code, .severity = PD_DAMAGED, .offset = f->offset, .record_type = f->type,
 		.record = f->desc ? f->desc->name : NULL, .want = want, .have = have,
 	};
+}
+
+void pd_lost_begin_recording(struct pd_lost *l, const struct pd_frame *f, bool is_read)
+{
+	pd_lost_begin(l, f, f->offset, PD_E_TRAILING, PD_MAGIC_SIZE, 0);
+	l->is_appended = !is_read;
+	l->error_at_end.record = "recording";
+	l->error_at_end.text = is_read ? "another one: its events are added to those before it" :
+					 PD_ANOTHER_RECORDING;
 }
 
 enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,

@@ -522,6 +522,28 @@ def test_a_recording_that_is_appended_is_named(between, order, given, decoder):
     assert error["message"].startswith(f"recording at {len(first) + between}: another one")
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("first, second, expected", [
+    ("pipe", "file", "nothing is decoded"), ("killed", "file", "nothing is decoded"),
+    ("killed", "pipe", "nothing is decoded"), ("pipe", "pipe", "its events are added")])
+def test_a_recording_after_the_records(first, second, expected, order, given, decoder):
+    """Where the records end is not stated: the events of another file are not those of this one."""
+    def build(kind):
+        if kind == "pipe":
+            return Pipe([r.header_attr(ATTR, [42]), *samples(3)]).build(order)
+        data = File(attrs=[(ATTR, [42])], records=samples(3)).build(order)
+        return data if kind != "killed" else data[:48] + bytes(8) + data[56:]
+    before = build(first)
+    document, returncode, _ = decoder.result(given(before + build(second)))
+    both = expected == "its events are added"
+    assert returncode == 1 and document["summary"]["by_type"]["SAMPLE"] == (6 if both else 3)
+    error = document["errors"][-1]
+    assert (error["code"], error["offset"]) == ("TRAILING", len(before))
+    assert error["message"].startswith(f"recording at {len(before)}: another one")
+    assert expected in error["message"]
+
+
 # --- directories ----------------------------------------------------------------------------------
 
 MAIN = File(attrs=[(ROUNDS, [42])], records=[r.time_conv(1, 2, 3), comm(1)],
