@@ -32,6 +32,8 @@ static const struct signature signatures[] = {
 	AT(0, "\xfd" "7zXZ", "it is compressed twice; unpack it once"),
 	AT(0, "BZh", "it is compressed twice; unpack it once"),
 	AT(0, "\4\x22\x4d\x18", "it is compressed with lz4; unpack it with lz4 -d"),
+	AT(0, "\xff\xfeP\0E\0R\0F\0I\0L\0E",
+	   "it was converted to UTF-16 text, as by > of PowerShell; record to a file with -o"),
 	AT(0, "LZIP", "it is compressed with lzip; unpack it with lzip -d"),
 	AT(0, "\x89LZO", "it is compressed with lzop; unpack it with lzop -d"),
 	AT(0, "\x1f\x9d", "it is compressed with compress; unpack it with uncompress"),
@@ -82,6 +84,18 @@ static bool is_text(struct pd_bytes head)
 					  head.data[i] == 0x7f)
 			return false;
 	return true;
+}
+
+/* Returns whether a recording follows text, as where a terminal has shown both. */
+static bool follows_text(struct pd_bytes head)
+{
+	const size_t n = head.size < LOOKED_AT ? head.size : LOOKED_AT;
+	const uint8_t *magic = memmem(head.data, n, "PERFILE2", strlen("PERFILE2"));
+
+	if (!magic)
+		magic = memmem(head.data, n, "2ELIFREP", strlen("2ELIFREP"));
+	return magic &&
+	       is_text((struct pd_bytes){ head.data, (size_t)(magic - head.data) });
 }
 
 static const char *skip_digits(const char *text)
@@ -136,6 +150,9 @@ const char *pd_identify(struct pd_bytes head)
 	what = identify_signature(head);
 	if (!what)
 		what = identify_text(head);
+	if (!what && follows_text(head))
+		what = "text precedes it, such as warnings of perf: cut that off; "
+		       "grep -abo PERFILE2 shows where it ends";
 	if (what || !pd_all_zero(head))
 		return what;
 	return "it begins with zeros: its header was never written";

@@ -36,9 +36,11 @@ struct pd_packing {
 	 * valid. */
 	enum pd_code (*step)(void *state, struct pd_packing_step *s);
 	void (*end)(void *state);
+	const char *remark;	/* reported as PD_E_RESTORED if all was read; or NULL */
 };
 
-extern const struct pd_packing pd_packing_gzip, pd_packing_zstd, pd_packing_xz, pd_packing_bzip2;
+extern const struct pd_packing pd_packing_gzip, pd_packing_zstd, pd_packing_xz, pd_packing_bzip2,
+	pd_packing_newlines;
 
 /* Returns the format by the first PD_PACKING_HEAD bytes, or NULL. */
 const struct pd_packing *pd_packing_of(struct pd_bytes head);

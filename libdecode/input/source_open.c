@@ -8,6 +8,7 @@
 #include "base/cursor.h"
 #include "base/tempfile.h"
 #include "input/magic.h"
+#include "input/newlines.h"
 #include "input/source_internal.h"
 #include "layout/container.h"
 
@@ -147,6 +148,19 @@ out:
 	return file;
 }
 
+/* Returns how the input is packed, or NULL. Newlines are a matter of recordings in pipe mode, which
+ * a terminal may have shown: others need a temporary file. */
+static const struct pd_packing *find_packing(struct pd_source *s, struct pd_bytes head)
+{
+	const struct pd_packing *packing = pd_packing_of(head);
+	bool damaged;
+
+	if (packing || pd_magic_of(head, &damaged) == PD_MAGIC_NONE || needs_random(head) ||
+	    !pd_source_is_random(s) || !pd_newlines_are_converted(s))
+		return packing;
+	return &pd_packing_newlines;
+}
+
 /* Adds the layers that the first bytes need: unpacking, a temporary file. Takes ownership of s. */
 static struct pd_source *open_layers(struct pd_source *s, const struct pd_source_limits *l,
 				struct pd_error *e)
@@ -157,7 +171,7 @@ static struct pd_source *open_layers(struct pd_source *s, const struct pd_source
 	_Static_assert(PD_MAGIC_SIZE >= PD_PACKING_HEAD, "the packing is found");
 	if (pd_source_peek(s, PD_MAGIC_SIZE, &head, e))
 		goto failed;
-	packing = pd_packing_of(head);
+	packing = find_packing(s, head);
 	if (packing) {
 		s = unpack_source(s, packing, e);
 		if (!s)

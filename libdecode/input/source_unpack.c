@@ -70,6 +70,10 @@ static void end_unpacking(struct pd_unpack *u, enum pd_code code)
 			.code = code, .severity = PD_DAMAGED, .offset = u->produced,
 			.field = u->packing->name,
 		};
+	else if (u->packing->remark)
+		u->damage = (struct pd_error){
+			.code = PD_E_RESTORED, .severity = PD_DAMAGED, .text = u->packing->remark,
+		};
 }
 
 static const uint8_t *find_nonzero(struct pd_bytes in)

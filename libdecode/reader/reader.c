@@ -40,7 +40,7 @@ static void report_packing(struct pd_reader *r, const struct pd_source *source)
 
 	if (!e)
 		return;
-	if (e->code != PD_E_TRAILING)
+	if (e->code != PD_E_TRAILING && e->code != PD_E_RESTORED)
 		r->container.info.complete = false;
 	pd_reader_report(r, e);
 }

@@ -11,6 +11,7 @@
 #include "container/header_recovery.h"
 #include "input/identify.h"
 #include "input/magic.h"
+#include "input/newlines.h"
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
 
@@ -101,7 +102,8 @@ static struct pd_error no_magic(const struct pd_source *source, struct pd_bytes 
 	return e;
 }
 
-/* Reports a damaged magic, and a damaged size of a pipe's header. */
+/* Reports a damaged magic, a damaged size of a pipe's header, and changed newlines, which all
+ * offsets contradict. */
 static void check_first_bytes(struct pd_reader *r)
 {
 	struct pd_file_info *info = &r->container.info;
@@ -109,6 +111,10 @@ static void check_first_bytes(struct pd_reader *r)
 	if (info->magic_is_damaged)
 		on_error(r, &(struct pd_error){ .code = PD_E_MAGIC, .severity = PD_DAMAGED,
 			.record = "header" });
+	if (info->mode == PD_MODE_FILE && pd_newlines_are_converted(r->source))
+		on_error(r, &(struct pd_error){ .code = PD_E_GARBAGE, .severity = PD_DAMAGED,
+			.text = "each newline has a carriage return before it: it was copied as "
+				"text; copy it as binary" });
 	if (info->mode == PD_MODE_FILE &&
 	    pd_recovery_is_pipe(r->source, r->container.swap, info->header_size)) {
 		info->mode = PD_MODE_PIPE;

@@ -34,7 +34,8 @@ enum pd_code {
 	PD_E_FORMAT,		/* the text of a tracepoint format is damaged */
 	PD_E_ARGUMENT,		/* an invalid argument or call */
 	PD_E_RESTORED,		/* an attribute or its ids were zeroed, or no record of a pipe has
-				 * them; the copy in EVENT_DESC is used */
+				 * them; the copy in EVENT_DESC is used. Or a terminal has changed
+				 * newlines */
 	PD_E_MISMATCH,		/* an attribute or its ids differ from the copy in EVENT_DESC */
 	PD_E_AGAIN,		/* more bytes are needed, which pd_feed_add() has not yet been
 				 * given: no damage, reading can continue */
