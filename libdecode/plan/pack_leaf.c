@@ -35,6 +35,9 @@ int pd_pack_number_or_derived(struct pd_packer *p, const struct pd_pack_scope *s
 		if (bad && (op->field->show != PD_BITS && !pd_pack_row_has_key(op->field, bad)))
 			/* else it is a member of the outer object */
 			pd_pack_enter(p, op->field->name, 0);
+		if (ret == PD_PACK_CONTRADICTS)
+			return pd_pack_fail(p, bad, PD_E_ARGUMENT,
+					    "contradicts raw: change both, or omit raw");
 		return fail_names(p, bad ? bad : op->field->name, bad ? NULL : op->field->names);
 	}
 	if (ret == 0 || op->slot < 0 || !pd_pack_derive(p, s->list, s->object, op->slot, v))

@@ -145,18 +145,61 @@ int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits
 	return 0;
 }
 
-/* Packs {"raw", "names"}: raw has all bits; without it (JSON made by hand) names count. */
+/* Returns the bits of a word that have names. */
+static uint64_t named_bits(const struct pd_name *names, uint64_t word)
+{
+	uint64_t bits = 0;
+
+	for (; names->name; names++)
+		if ((word & names->value) == names->value)
+			bits |= names->value;
+	return bits;
+}
+
+/* Compares the members named by `bits` with the word that they are parts of. Returns 0, or -1 or
+ * PD_PACK_CONTRADICTS and *bad. */
+static int compare_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits,
+			uint64_t word, const char **bad)
+{
+	for (const struct pd_bits *b = bits; b && b->name; b++) {
+		const uint64_t part = word >> b->shift & low_bits(b->width);
+		pd_node n = v->member(object, b->name);
+		uint64_t value;
+
+		*bad = b->name;
+		if (n && pack_part(v, n, b, &value))
+			return -1;
+		if (n && value != (b->show == PD_BIT_LIST ? named_bits(b->names, part) : part))
+			return PD_PACK_CONTRADICTS;
+	}
+	return 0;
+}
+
+/* Packs {"raw", "names"}: raw has all bits, with which names must agree; without it (JSON made by
+ * hand) names count. */
 static int pack_flags(const struct pd_values *v, pd_node n, pd_node parent,
 		      const struct pd_field *f, uint64_t *out, const char **bad)
 {
+	pd_node raw, names;
+	uint64_t mask;
+
 	if (v->type(n) != PD_NODE_OBJECT)
 		return pd_node_number(v, n, f->names, out);
-	if (v->member(n, "raw")) {
+	raw = v->member(n, "raw");
+	names = v->member(n, "names");
+	if (raw) {
 		*bad = "raw";
-		return pd_node_number(v, v->member(n, "raw"), NULL, out);
+		if (pd_node_number(v, raw, NULL, out))
+			return -1;
+		*bad = "names";
+		if (names && mask_of_names(v, names, f->names, &mask))
+			return -1;
+		if (names && mask != named_bits(f->names, *out))
+			return PD_PACK_CONTRADICTS;
+		return compare_bits(v, parent, f->bits, *out, bad);
 	}
 	*bad = "names";
-	if (mask_of_names(v, v->member(n, "names"), f->names, out))
+	if (mask_of_names(v, names, f->names, out))
 		return -1;
 	return pd_pack_bits(v, parent, f->bits, out, bad);
 }
@@ -200,9 +243,12 @@ int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd
 	case PD_BITS_RAW:
 		if (v->type(n) != PD_NODE_OBJECT)
 			return pd_node_number(v, n, NULL, out);
-		if (v->member(n, "raw"))
-			return pd_node_number(v, v->member(n, "raw"), NULL, out);
-		return pd_pack_bits(v, n, f->bits, out, bad);
+		if (!v->member(n, "raw"))
+			return pd_pack_bits(v, n, f->bits, out, bad);
+		*bad = "raw";
+		if (pd_node_number(v, v->member(n, "raw"), NULL, out))
+			return -1;
+		return compare_bits(v, n, f->bits, *out, bad);
 	default:
 		return pd_node_number(v, n, f->names, out);
 	}
