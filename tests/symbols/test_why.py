@@ -60,7 +60,7 @@ def test_help_where_the_file_is_gone(path, help, symbols):
     """pdecode and the table of preport say the same."""
     symbols.write([anonymous(path), hit(0x10010)])
     done = symbols.run(["--symbols", "-o", "/dev/null", symbols.path])
-    assert f"1 frames without a name in {path}, NO_FILE{help}" in done.stderr.decode()
+    assert f"1 frame without a name in {path}, NO_FILE{help}" in done.stderr.decode()
     table = subprocess.run([TOOLS / "preport", symbols.path], capture_output=True, timeout=TIMEOUT)
     assert f"no names for 100.0 %, in {path}: {help[2:]}" in table.stdout.decode()
 

@@ -49,9 +49,9 @@ static void report_images(const struct symbol_totals *t, const struct cli_tool *
 		const struct symbol_worst *w = &t->worst[i];
 		const char *help = symbol_help(w->why, w->image);
 
-		cli_error(tool, "%s: %llu frames without a name in %s, %s%s%s", input,
-			  (unsigned long long)w->unnamed, w->image->path, pd_why_name(w->why),
-			  *help ? "; " : "", help);
+		cli_error(tool, "%s: %llu frame%s without a name in %s, %s%s%s", input,
+			  (unsigned long long)w->unnamed, w->unnamed == 1 ? "" : "s",
+			  w->image->path, pd_why_name(w->why), *help ? "; " : "", help);
 	}
 }
 
@@ -84,10 +84,11 @@ static bool report_frames(const struct symbol_totals *t, const struct cli_tool *
 		help = t->stacks ? "" : lost_chains;
 	else if (!has_image(most))
 		help = symbol_help(most, NULL);
-	cli_error(tool, "%s: %llu of %llu frames have no name, %llu of them because of %s%s%s",
+	cli_error(tool, "%s: %llu of %llu frames %s no name, %llu of them because of %s%s%s",
 		  input, (unsigned long long)unnamed,
 		  (unsigned long long)(unnamed + t->by_why[PD_WHY_FOUND]),
-		  (unsigned long long)t->by_why[most], pd_why_name(most), *help ? "; " : "", help);
+		  unnamed == 1 ? "has" : "have", (unsigned long long)t->by_why[most],
+		  pd_why_name(most), *help ? "; " : "", help);
 	report_images(t, tool, input);
 	return true;
 }
