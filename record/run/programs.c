@@ -9,16 +9,38 @@
 
 #include "process/clock.h"
 
+/* Finds the mount of a descriptor. The kernel knows it: a file system that does not answer is not
+ * asked, as fstat(2) may do. Returns -1 if that is not possible. */
+static int mount_of(int fd)
+{
+	char path[40], line[64];
+	int mount = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && mount < 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "mnt_id: %d", &mount) != 1)
+			mount = -1;
+	if (f)
+		fclose(f);
+	return mount;
+}
+
 void programs_start(struct programs *p, bool keeps_all)
 {
 	const char *temporary = getenv("TMPDIR");
-	const char *const paths[PROGRAM_DEVICES] = { "/", ".", temporary ? temporary : "/tmp" };
-	struct stat st;
+	const char *const paths[PROGRAM_MOUNTS] = { "/", ".", temporary ? temporary : "/tmp" };
 
 	p->keeps_all = keeps_all;
-	for (size_t i = 0; i < PROGRAM_DEVICES; i++)
-		if (stat(paths[i], &st) == 0)
-			p->devices[p->nr_devices++] = st.st_dev;
+	for (size_t i = 0; i < PROGRAM_MOUNTS; i++) {
+		const int fd = open(paths[i], O_PATH | O_CLOEXEC);
+
+		if (fd < 0)
+			continue;
+		p->mounts[p->nr_mounts++] = mount_of(fd);
+		close(fd);
+	}
 }
 
 static bool is_memory_file(const char *link)
@@ -30,11 +52,11 @@ static bool is_memory_file(const char *link)
 	return n == sizeof(head) - 1 && memcmp(target, head, sizeof(head) - 1) == 0;
 }
 
-static bool is_in_use_anyway(const struct programs *p, const struct stat *st)
+static bool is_in_use_anyway(const struct programs *p, int mount)
 {
-	for (size_t i = 0; i < p->nr_devices; i++)
-		if (p->devices[i] == st->st_dev)
-			return true;
+	for (size_t i = 0; i < p->nr_mounts; i++)
+		if (p->mounts[i] == mount)
+			return mount >= 0;
 	return false;
 }
 
@@ -70,8 +92,8 @@ static int find_file(const struct programs *p, pid_t pid, struct stat *st)
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	fd = open(link, O_PATH | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, st) == 0 && held_leaves_room(fd) &&
-	    (is_in_use_anyway(p, st) || is_memory_file(link)))
+	if (fd >= 0 && held_leaves_room(fd) &&
+	    (is_in_use_anyway(p, mount_of(fd)) || is_memory_file(link)) && fstat(fd, st) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);

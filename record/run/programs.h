@@ -22,14 +22,14 @@ struct program_hold {
 	uint64_t alive;			/* ms, when that was seen to run */
 };
 
-enum { PROGRAM_DEVICES = 3 };
+enum { PROGRAM_MOUNTS = 3 };
 
 /* Empty if zeroed. */
 struct programs {
 	struct program_hold holds[HELD_PROGRAMS_MOST];
 	size_t n;
-	dev_t devices[PROGRAM_DEVICES];
-	size_t nr_devices;
+	int mounts[PROGRAM_MOUNTS];
+	size_t nr_mounts;
 	bool keeps_all;			/* until the end of the recording */
 };
 
