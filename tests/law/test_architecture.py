@@ -1,5 +1,6 @@
 """ARCHITECTURE.md names files and folders that exist."""
 import re
+import subprocess
 
 import pytest
 
@@ -31,3 +32,13 @@ def test_many_are_named():
 @pytest.mark.parametrize("name", named())
 def test_it_exists(name):
     assert found(name)
+
+
+def test_no_recording_was_left_at_the_top():
+    done = subprocess.run(["git", "ls-files", "--", ":(top,glob)*"], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode:
+        pytest.skip("not a clone: files of the project are not listed")
+    files = done.stdout.split()
+    assert "README.md" in files
+    assert [name for name in files if ".data" in name or name.endswith((".json", ".txt"))] == []
