@@ -554,7 +554,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		return end_too_soon(s, f, e);
 	pd_stream_read_header(s, have, f);
 	f->offset = pd_source_offset(s->source);
-	if (!f->desc && pd_magic_of(have, &is_damaged) != PD_MAGIC_NONE && !is_damaged)
+	if (!f->desc && f->offset && pd_magic_of(have, &is_damaged) != PD_MAGIC_NONE && !is_damaged)
 		return next_recording(s, f, have, e);
 	if (have.size < HEADER) {
 		s->pending = have.size;

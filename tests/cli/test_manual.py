@@ -11,7 +11,7 @@ from conftest import TIMEOUT, TOOLS
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "OPTIONS"]
 MORE = {"precord": ["EVENTS", "TERMS", "MODIFIERS", "DIFFERENCES FROM PERF RECORD", "SIGNALS",
                     "SWITCHING AT EVENTS", "CONTROL", "FILES", "FULL DISK",
-                    "NAMES OF A STREAM", "CONTAINERS"]}
+                    "NAMES OF A STREAM", "CONTAINERS", "PROGRAMS THAT ARE REMOVED"]}
 
 
 def output(tool, *args):

@@ -859,3 +859,13 @@ def test_cat(run_pdecode, decode):
     with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as cat:
         done = run_pdecode(["-"], input=None, stdin=cat.stdout)
     assert done.returncode == 0 and parts(strict_json(done.stdout)) == parts(decode(path))
+
+
+def test_the_own_header_is_no_other_recording(decode, tmp_path):
+    """Records are found after it if the header says that they begin where the file does."""
+    path = tmp_path / "perf.data"
+    damaged = bytearray((FIXTURES / "perf" / "02-callgraph-fp.data").read_bytes())
+    for at in 24, 40:       # attrs.offset, data.offset
+        damaged[at:at + 8] = bytes(8)
+    path.write_bytes(damaged)
+    assert decode(path)["summary"]["records"] == 98
