@@ -253,7 +253,7 @@ def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workloa
     """Late: after much was written that the header does not state."""
     options = {}
     if late:
-        options["GATE_AT"] = f"{max(map(int, children(crowd(600).pid)))}/maps"
+        options["GATE_AT"] = f"{children(crowd(600).pid)[0]}/maps"     # the oldest, read last
     process = start_precord("-o", "perf.data", "-a", "-d", *CLOCK, "--", workload, "sleep", "1500",
                             env=dict(gate.environment, **options))
     wait_for(gate.reached.exists)
