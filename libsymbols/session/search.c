@@ -41,6 +41,10 @@ static int open_one(const struct ps_options *o, const struct batch *b, size_t *a
 
 	if (o->open_first) {
 		fd = o->open_first(o->ctx, b->items + *at, b->n - *at, &which);
+		if (fd >= 0 && which >= b->n - *at) {
+			close(fd);
+			return -1;
+		}
 		*at += which;
 		return fd;
 	}
