@@ -236,7 +236,8 @@ void mounts_start(struct mounts *m, const struct target *t)
 	if (root < 0)
 		return;
 	close(root);
-	programs_start(&m->programs, t->kind == TARGET_COMMAND);
+	programs_start(&m->programs, t->kind == TARGET_COMMAND ? PROGRAMS_TO_THE_END :
+								 PROGRAMS_WHILE_RUN);
 	/* first, so that a program that is started meanwhile is seen */
 	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
 		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));

@@ -2,6 +2,7 @@
 #include "run/programs.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,12 @@ static int mount_of(int fd)
 	return mount;
 }
 
-void programs_start(struct programs *p, bool keeps_all)
+void programs_start(struct programs *p, enum programs_kept kept)
 {
 	const char *temporary = getenv("TMPDIR");
 	const char *const paths[PROGRAM_MOUNTS] = { "/", ".", temporary ? temporary : "/tmp" };
 
-	p->keeps_all = keeps_all;
+	p->kept = kept;
 	for (size_t i = 0; i < PROGRAM_MOUNTS; i++) {
 		const int fd = open(paths[i], O_PATH | O_CLOEXEC);
 
@@ -122,7 +123,7 @@ void programs_hold(struct programs *p, pid_t pid)
 
 void programs_age(struct programs *p, uint64_t now)
 {
-	for (size_t i = p->n; i-- > 0 && !p->keeps_all;)
+	for (size_t i = p->n; i-- > 0 && p->kept == PROGRAMS_WHILE_RUN;)
 		if (held_is_over(p->holds[i].pid, &p->holds[i].alive, now))
 			drop_program(p, i);
 }

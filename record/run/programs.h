@@ -7,7 +7,6 @@
 #ifndef RECORD_PROGRAMS_H
 #define RECORD_PROGRAMS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -24,17 +23,20 @@ struct program_hold {
 
 enum { PROGRAM_MOUNTS = 3 };
 
+/* Until when programs are held: 10 s after the last process that ran them, or the end of the
+ * recording, for those of a command, which ends with it. */
+enum programs_kept { PROGRAMS_WHILE_RUN, PROGRAMS_TO_THE_END };
+
 /* Empty if zeroed. */
 struct programs {
 	struct program_hold holds[HELD_PROGRAMS_MOST];
 	size_t n;
 	int mounts[PROGRAM_MOUNTS];
 	size_t nr_mounts;
-	bool keeps_all;			/* until the end of the recording */
+	enum programs_kept kept;
 };
 
-/* keeps_all: they are those of the command, which ends with the recording. */
-void programs_start(struct programs *p, bool keeps_all);
+void programs_start(struct programs *p, enum programs_kept kept);
 /* Holds the program that a process runs. */
 void programs_hold(struct programs *p, pid_t pid);
 /* Lets go of what no process had for 10 s. now: ms. */
