@@ -78,8 +78,9 @@ def test_a_library_in_place_of_another(tmp_path, monkeypatch):
         build(tmp_path, f"{name}.so", SPIN, "-shared", "-fPIC", f"-DFUNCTION={name}")
     build(tmp_path, "app", LIBRARIES, "-ldl")
     record("p.data", "-F", "2000", "--", "./app")
-    assert frames_in("p.data", "/first.so") == {("first", False)}
-    assert frames_in("p.data", "/second.so") == {("second", False)}
+    for name in ("first", "second"):
+        # A sample may fall into the one entry of the PLT.
+        assert frames_in("p.data", f"/{name}.so") - {("clock@plt", False)} == {(name, False)}
 
 
 def test_text_moved_to_anonymous_memory(tmp_path):
