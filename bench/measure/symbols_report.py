@@ -61,8 +61,9 @@ class SymbolsReport:
         yield "symbols: inlined functions at an address, ns", -100, index["ns"]
         yield "symbols: a symbol, ns", -50, row["parts"]["symbol_ns"]
         apart = {one["program"]: one for one in row["apart"] if "failed" not in one}
-        if "kallsyms" in apart:
-            yield "symbols: kallsyms, read and sorted, cpu s", -0.03, apart["kallsyms"]["cpu"]
+        if "kallsyms" in apart and "cat kallsyms" in apart:
+            yield (f"symbols: kallsyms, read and sorted, cpu s (cat: "
+                   f"{apart['cat kallsyms']['cpu']:.3f})", -0.03, apart["kallsyms"]["cpu"])
         one, two = (apart.get(f"preport folded, {word}") for word in ("one thread", "two threads"))
         if one and two:
             yield "symbols: stacks, two threads against one, wall", 1.7, one["wall"] / two["wall"]
