@@ -57,7 +57,8 @@ endif
 # What an object depends on is noted under its name: it must be the same name however B is written.
 override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 
-# Programs hold the sanitizers themselves (clang does that unasked): they start faster, and the tests start thousands.
+# Programs hold the sanitizers themselves (clang does that unasked), and stand at fixed addresses: they start faster, and the tests
+# start thousands.
 SANITIZE_LINK = $(if $(and $(SANITIZE),$(findstring gcc,$(CC))),-static-libasan -static-libubsan)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
@@ -265,7 +266,7 @@ python: $(PYTHON_MODULE)
 # LDFLAGS=-static works as well; a shared library stays one.
 STATIC = $(filter -static -static-pie,$(LDFLAGS))
 link = $(CC) $(1) $(ALL_LDFLAGS) $(SANITIZE_LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(2)
-LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,-pie,$(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(RECORD_LIBS) $(SYM_LIBS) -ldl))
+LINK = $(if $(STATIC),$(call link,,$(STATIC_LIBS)),$(call link,$(if $(SANITIZE_LINK),-no-pie,-pie),$(LIB_LIBS) $(TOOL_LIBS) $(QUERY_LIBS) $(RECORD_LIBS) $(SYM_LIBS) -ldl))
 define program
 $(B)/$(1) $(B)/static/$(1): $(call objects,$(2)) $(B)/shared.a $(B)/libpdsymbols.a $(B)/libdecode.a | $(B)/eu_search.a
 $(B)/$(1):
