@@ -159,7 +159,7 @@ endif
 # A make of our own, on every core unless the user said how many.
 SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: all help deps demo check check-short check-builds check-user check-distro check-compilers check-clients fleet-demo check-crash fuzzers mutators fuzz bench soak pictures schemas enums abi man3 \
+.PHONY: all help deps demo check check-more check-short check-builds check-user check-distro check-compilers check-clients fleet-demo check-crash fuzzers mutators fuzz bench soak pictures schemas enums abi man3 \
 	analyze tidy cppcheck analyzer analyzed compiled valgrind lint-packages install uninstall clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -323,22 +323,40 @@ pytest_env = PD_BUILD='$(abspath build)' PD_TOOLS='$(abspath $(1))' \
 	PDECODE='$(abspath $(1)/pdecode)'
 
 # In parallel where pytest can, with two more than cores, since many tests wait. Alone: tests that measure time, or record or change the whole machine.
+# In pairs: recordings that wait more than they compute, and are not compared with others.
 # Waiting: tests that only wait. They run in parallel with each other, not with others: a recording of the machine would wait for
 # their files.
-PARALLEL = $(call once,PARALLEL,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo "--numprocesses=$$(($$(nproc) + 2)) --dist=loadfile"))
-WAITING := tests/record/test_record_silent_files.py
+HAS_XDIST = $(call once,HAS_XDIST,$(shell $(PYTHON) -c 'import xdist' 2>/dev/null && echo yes || echo no))
+workers = $(if $(filter yes,$(HAS_XDIST)),--numprocesses=$(1) --dist=$(or $(2),loadfile))
+PARALLEL = $(call once,PARALLEL,$(call workers,$(shell echo $$(($$(nproc) + 2)))))
+record_tests = $(1:%=tests/record/test_%.py)
+WAITING := $(call record_tests,record_silent_files)
 NOT_ALONE := $(addprefix record_,attr aux events kcore names oldkernel output perf places report tracefs unwind) synth
-ALONE := $(filter-out $(WAITING) $(NOT_ALONE:%=tests/record/test_%.py),$(wildcard tests/record/*.py))
+PAIRS := $(call record_tests,$(addprefix record_,hostile mounts out_of_memory programs replaced run threads user) switch_event)
+ALONE := $(filter-out $(WAITING) $(PAIRS) $(call record_tests,$(NOT_ALONE)),$(wildcard tests/record/*.py))
 SHORT := tests/law tests/decode/test_catalogue.py tests/decode/test_containers.py tests/decode/test_stats.py \
 	tests/encode/test_pencode_roundtrip.py tests/repair/test_repair.py tests/cli/test_pdecode_cli.py tests/record/test_record_attr.py
 
-# Tests marked `sanitize` run a first time with the tools under ASan and UBSan.
+# $(call run_tests,folder of the tools,parallel workers,which marks,arguments): no test of that name is no failure.
+run_tests = $(Q)$(call pytest_env,$(1)) $(PYTEST) $(2) -m '$(3)' $(4) || test $$? -eq 5
+
+# Tests marked `sanitize` run with the tools under ASan and UBSan; check-more runs them as users have the tools, and those marked `long`.
 check: deps
 	+$(Q)$(SUBMAKE) check-builds
-	$(Q)$(call pytest_env,build/san) $(PYTEST) $(PARALLEL) -m sanitize tests || test $$? -eq 5
-	$(Q)$(call pytest_env,build) $(PYTEST) $(PARALLEL) $(addprefix --ignore=,$(ALONE) $(WAITING)) tests
-	$(Q)$(call pytest_env,build) $(PYTEST) $(if $(PARALLEL),--numprocesses=8 --dist=load) $(WAITING)
-	$(Q)$(call pytest_env,build) $(PYTEST) $(ALONE)
+	$(call run_tests,build/san,$(PARALLEL),sanitize and not long,tests)
+	$(call run_tests,build,$(PARALLEL),not sanitize and not long,$(addprefix --ignore=,$(PAIRS) $(ALONE) $(WAITING)) tests)
+	$(call run_tests,build,$(call workers,8,load),not long,$(WAITING))
+	$(call run_tests,build,$(call workers,2),not sanitize and not long,$(PAIRS))
+	$(call run_tests,build,,not sanitize and not long,$(ALONE))
+
+# What check leaves out.
+check-more: deps
+	+$(Q)$(SUBMAKE) B=build SAN=0 all
+	+$(Q)if command -v clang >/dev/null; then \
+		$(SUBMAKE) B=build/clang SAN=0 CC=clang OPT=-O1 all; \
+	else echo 'clang: not here, skipped'; fi
+	$(call run_tests,build,$(PARALLEL),sanitize or long,$(addprefix --ignore=,$(ALONE)) tests)
+	$(call run_tests,build,,sanitize or long,$(ALONE))
 
 # For every change: one build, and the tests that find most mistakes.
 check-short: deps
@@ -348,9 +366,6 @@ check-short: deps
 check-builds:
 	+$(Q)$(SUBMAKE) B=build SAN=0 all
 	+$(Q)$(SUBMAKE) B=build/san SAN=1 all check-crash mutators
-	+$(Q)if command -v clang >/dev/null; then \
-		$(SUBMAKE) B=build/clang SAN=0 CC=clang OPT=-O1 all; \
-	else echo 'clang: not here, skipped'; fi
 
 # Needs root, to become another user.
 check-user: deps
@@ -547,7 +562,8 @@ help:
 #:   static       the tools without shared libraries, in build/static
 #:   deps         look for the Debian packages that are needed, install the missing ones
 #:   demo         deps, all, then decode a capture (DEMO_INPUT=FILE) to out.json
-#:   check        deps, builds with gcc, clang and sanitizers, every test (PYTEST_ARGS="-k NAME")
+#:   check        deps, builds with gcc and sanitizers, the tests (PYTEST_ARGS="-k NAME")
+#:   check-more   what check leaves out: clang, tests that take long, and those with sanitizers once more without
 #:   check-short  one build and a part of the tests, in 3 minutes
 #:   check-user   the recorder's tests as a user without rights and without perf_event_open; needs root
 #:   check-distro the same in a fresh Debian SUITE=trixie (or bullseye, bookworm) under build/distro, of which the base system

@@ -103,7 +103,9 @@ def mount_tracefs(config):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "sanitize: run once more with tools built with sanitizers")
+    config.addinivalue_line("markers", "sanitize: runs with tools built with sanitizers, and once "
+                            "more with others in make check-more")
+    config.addinivalue_line("markers", "long: takes seconds; only in make check-more")
     config.addinivalue_line("markers", "needs(*names): skipped without these of rights.RIGHTS")
     mount_tracefs(config)
 

@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, TOOLS
 from recorder import event_works
 
+pytestmark = pytest.mark.long
 TIMEOUT = 120
 KINDS = {"short", "chains", "dwarf", "tracepoints", "side-band"}
 

@@ -49,6 +49,7 @@ def command(request, run_pdecode, tmp_path):
     return ["pencode", "-o", "-", tmp_path / "in.json"]
 
 
+@pytest.mark.long
 def test_nothing_is_lost_without_a_word(refusing_malloc, command, tmp_path):
     count = tmp_path / "count"
     whole = run(refusing_malloc, command, 0, ALLOCATIONS=str(count))

@@ -328,6 +328,7 @@ def cost_of_nothing(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_twice_the_input_takes_twice_as_long(kind, tmp_path, startup):
     make, first, commands = KINDS[kind]
     files = Files(tmp_path, make)

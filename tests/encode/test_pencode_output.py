@@ -302,6 +302,7 @@ def peak(args, path):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json"])
+@pytest.mark.long
 def test_memory_does_not_grow(form, tmp_path):
     """60 MB of JSON are encoded in less than 48 MiB."""
     doc = document(FIXTURES / "perf" / "02-callgraph-fp.data")

@@ -141,6 +141,7 @@ def test_the_grammar_gives_many_strings():
     assert len(comparable_strings((6, 1))) >= 500
 
 
+@pytest.mark.long
 def test_perf_takes_the_same_strings_and_makes_the_same_of_them(precord, perf, perf_attrs, versions,
                                                                 devices, tmp_path):
     strings = comparable_strings(versions)

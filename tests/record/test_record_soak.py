@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, TOOLS
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0,
                     reason="records the whole machine: needs root or CAP_PERFMON")
 def test_a_short_soak():

@@ -107,6 +107,7 @@ def test_it_is_for_chrome(options):
     preport("--stacks", *options, "x", status=2)
 
 
+@pytest.mark.long
 def test_more_than_viewers_open_is_refused(tmp_path):
     it = a_program()
     ours, other = ([address + 16 * i for i in range(120)] for address in (0x1000, 0x7000))

@@ -108,6 +108,7 @@ def million(tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", [form for form in EXACT if form not in ("chrome", "script")])
+@pytest.mark.long
 def test_a_million_long_periods(form, million):
     assert sum_of(form, million) == 2**32 * 10**6
 

@@ -70,6 +70,7 @@ def same_place(found, split, whole):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_every_address_as_if_it_were_whole(kind, built):
     split, whole = built(kind)
     addresses = addresses_of(split, PATTERN)
