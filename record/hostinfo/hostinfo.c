@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/clock_pair.h"
 #include "hostinfo/hostinfo_internal.h"
 #include "process/clock.h"
 
@@ -77,7 +78,8 @@ static int write_clock_data(struct pd_writer *w, struct host_values *h, uint32_t
 static int write_clocks(struct pd_writer *w, struct host_values *h, const struct hostinfo *info,
 			struct pd_error *e)
 {
-	struct timespec resolution, wall, sample;
+	struct timespec resolution;
+	struct clock_pair now;
 
 	if (!info->use_clockid)
 		return !info->perf_clock_known ? 0 :
@@ -87,10 +89,9 @@ static int write_clocks(struct pd_writer *w, struct host_values *h, const struct
 	if (host_feature(w, h, PD_FEATURE_CLOCKID,
 			 (struct pd_value)PD_NUMBER(NULL, clock_in_ns(&resolution)), e))
 		return -1;
-	if (clock_gettime(CLOCK_REALTIME, &wall) != 0 || clock_gettime(info->clockid, &sample) != 0)
+	if (!clock_pair_read(info->clockid, CLOCK_REALTIME, &now))
 		return 0;
-	return write_clock_data(w, h, (uint32_t)info->clockid, clock_in_ns(&wall),
-				clock_in_ns(&sample), e);
+	return write_clock_data(w, h, (uint32_t)info->clockid, now.second, now.first, e);
 }
 
 static int write_recording_facts(struct pd_writer *w, struct host_values *h,

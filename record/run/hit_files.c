@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock_pair.h"
 #include "capture/perf_clock.h"
 #include "event/attr.h"
 #include "names/names.h"
@@ -18,14 +19,14 @@
 /* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
 static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
 {
-	struct timespec now, wall;
+	struct clock_pair now;
 
 	if (!events_have_flag(l, ATTR_USE_CLOCKID))
 		return perf_clock_read(out);
-	if (clock_gettime(l->items[0].attr.clockid, &now) || clock_gettime(CLOCK_REALTIME, &wall))
+	if (!clock_pair_read(l->items[0].attr.clockid, CLOCK_REALTIME, &now))
 		return false;
-	out->perf = clock_in_ns(&now);
-	out->wall = clock_in_ns(&wall);
+	out->perf = now.first;
+	out->wall = now.second;
 	return true;
 }
 
@@ -120,13 +121,13 @@ static bool has_monotonic_clock(const struct recording *r)
 static void read_moment(const struct recording *r, struct names_options *o)
 {
 	struct perf_clock_pair now;
-	struct timespec wall, monotonic;
+	struct clock_pair later;
 
 	if (o->clock == PS_CLOCK_MONOTONIC || !r->events.n || !read_clocks(&r->events, &now) ||
-	    clock_gettime(CLOCK_REALTIME, &wall) || clock_gettime(CLOCK_MONOTONIC, &monotonic))
+	    !clock_pair_read(CLOCK_MONOTONIC, CLOCK_REALTIME, &later))
 		return;
 	o->moment = now.perf;
-	o->moment_monotonic = clock_in_ns(&monotonic) - (clock_in_ns(&wall) - now.wall);
+	o->moment_monotonic = later.first - (later.second - now.wall);
 }
 
 static enum names_stacks have_stacks(const struct recording *r)

@@ -12,6 +12,7 @@ import time
 import pytest
 
 import perf_oracle
+from compiled import preloaded
 from conftest import TRACEFS
 from recorder import (  # noqa: F401
     event_works, needs_root, needs_tracefs, precord, record, run_measured, run_precord,
@@ -418,6 +419,18 @@ def test_clocks_are_tied_to_wall_time(clock, output, run_precord, workload, deco
     def utc(ns):
         return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ns // 10**9)) + f".{ns % 10**9:09}Z"
     assert found and utc(before - 5_000_000) <= min(found) <= max(found) <= utc(after + 5_000_000)
+
+
+def test_a_busy_machine_does_not_move_the_wall_clock(record, workload):
+    """Other tasks run between the readings of two clocks."""
+    late = preloaded("lateclock", workload.parent)
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    run = record("-e", "cpu-clock:u", "-k", "mono", does="spin 1",
+                 env=dict(os.environ, LD_PRELOAD=str(late), LATE_MS="50", ASAN_OPTIONS=sanitizer))
+    data = run.document["features"]["CLOCK_DATA"]
+    wall_at_zero = data["wall_clock_ns"] - data["clockid_time_ns"]
+    # this process may be interrupted, too
+    assert min(abs(time.time_ns() - time.monotonic_ns() - wall_at_zero) for _ in range(20)) < 10**7
 
 
 def test_lost_samples_are_counted_and_said(start_precord, workload, decode, tmp_path):
