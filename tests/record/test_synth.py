@@ -4,6 +4,7 @@ ids, --list, --doctor.
 tests/c/synthesise.c writes them without a recording; they are compared with those of perf on the
 same machine.
 """
+import functools
 import os
 import random
 import re
@@ -23,6 +24,7 @@ from recorder import precord, record, run_measured, run_precord, workload  # noq
 from rights import need
 
 TIMEOUT = 60
+TRIES = 4
 KERNEL, TASKS, MAPS, DATA, BUILD_IDS, NAMESPACES, CGROUPS, BPF = (1 << bit for bit in range(8))
 ROOMS = ("base", "bpf", "buildid", "capture", "event", "hostinfo", "inform", "output", "synth",
          "target")
@@ -123,6 +125,21 @@ def without_made_up_pmu(features):
     return features
 
 
+def until_steady(test):
+    """A test that compares two recordings of the machine. It runs again if it fails: programs of
+    BPF, cgroups and files of other tests come and go between the recordings."""
+    @functools.wraps(test)
+    def call(*args, **kwargs):
+        for _ in range(TRIES - 1):
+            try:
+                return test(*args, **kwargs)
+            except AssertionError:
+                time.sleep(1)
+        return test(*args, **kwargs)
+    return call
+
+
+@until_steady
 def test_every_feature_as_perf_has_it(run, perf_record):
     needs_root()
     theirs, _ = perf_record("-e", "sched:sched_switch", "-k", "mono", "-a", "--", "true")
@@ -145,9 +162,11 @@ def test_every_feature_as_perf_has_it(run, perf_record):
 def test_clock_data_is_one_moment(run):
     document, _, _ = run()
     clocks = document["features"]["CLOCK_DATA"]
-    behind = (time.time_ns() - time.monotonic_ns()
-              - (clocks["wall_clock_ns"] - clocks["clockid_time_ns"]))
-    assert abs(behind) < 50_000_000
+    # of several tries, as this process may be interrupted in between
+    behind = min((abs(time.time_ns() - time.monotonic_ns()
+                      - (clocks["wall_clock_ns"] - clocks["clockid_time_ns"]))
+                  for _ in range(20)))
+    assert behind < 50_000_000
 
 
 def test_tracepoint_with_another_name_is_found(run):
@@ -195,6 +214,7 @@ def processes():
     return {int(name) for name in os.listdir("/proc") if name.isdecimal()}
 
 
+@until_steady
 def test_all_tasks_as_perf_has_them(run, perf_record, running):
     needs_root()
     tree = running(TREE)
@@ -461,6 +481,7 @@ def test_build_ids_in_maps(run):
     assert "ino" in next(record for record in maps if record["filename"] == "[vdso]")
 
 
+@until_steady
 def test_build_id_of_the_kernels_map_as_perf_has_it(run, perf_record):
     needs_root()
     def kernel_map(document):
@@ -474,6 +495,7 @@ def test_build_id_of_the_kernels_map_as_perf_has_it(run, perf_record):
     assert mine == theirs and mine["build_id"]
 
 
+@until_steady
 def test_namespaces_and_cgroups_as_perf_has_them(run, perf_record, running):
     needs_root()
     tree = running(TREE)
@@ -488,6 +510,7 @@ def test_namespaces_and_cgroups_as_perf_has_them(run, perf_record, running):
     assert synthesised(ours, "CGROUP") == synthesised(theirs, "CGROUP")
 
 
+@until_steady
 def test_bpf_programs_as_perf_has_them(run, perf_record):
     needs_root()
     with bpf_programs.loaded() as names:
@@ -511,6 +534,7 @@ def test_bpf_programs_as_perf_has_them(run, perf_record):
                 assert value == other["data"][key], key
 
 
+@until_steady
 def test_bpf_dispatchers_as_perf_has_them(run, perf_record, running):
     """The kernel creates a dispatcher while an XDP program is run repeatedly."""
     needs_root()
@@ -620,6 +644,7 @@ def all_see_the_same_files():
     return len(namespaces) == 1
 
 
+@until_steady
 def test_build_ids_of_files_with_samples(run, perf_record):
     needs_root()
     # perf looks in its own mount namespace for the files of processes that have ended.
@@ -638,6 +663,7 @@ def test_build_ids_of_files_with_samples(run, perf_record):
     assert counts["files"] == len(mine)
 
 
+@until_steady
 def test_call_chains_count_as_hits(run, perf_record):
     needs_root()
     loop = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
@@ -738,6 +764,7 @@ def test_doctor_is_content_with_root(synthesise):
     assert "perf_event_open works" in done.stdout
 
 
+@until_steady
 def test_doctor_advises_a_user(for_users):
     paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
     done = as_user(for_users, "doctor")
@@ -760,6 +787,7 @@ def test_hidden_tasks_are_left_out_for_a_user(for_users, decode):
     assert {"HOSTNAME", "CPUDESC", "PMU_MAPPINGS"} <= set(document["features"])
 
 
+@until_steady
 def test_a_recording_has_the_features_that_perf_gives_it(record, perf_record):
     needs_root()
     theirs, _ = perf_record("-e", "sched:sched_switch", "-k", "mono", "-a", "--", "true")
@@ -771,6 +799,7 @@ def test_a_recording_has_the_features_that_perf_gives_it(record, perf_record):
     assert ours["VERSION"].startswith("precord ")
 
 
+@until_steady
 def test_a_recording_begins_as_perf_s(record, perf_record):
     needs_root()
     theirs, _ = perf_record("-e", "cpu-clock", "--", "true")
