@@ -174,6 +174,8 @@ def test_a_rebuilt_program_that_still_runs(program, symbols, tmp_path):
 def test_names_in_the_recording(running, tmp_path, options):
     """precord finds them at the end. A copied stack is unwound with the file's own information."""
     path = tmp_path / "p.data"
+    running.code()      # its exec is done
+    named_recording.wait_until_it_spins(running.pid, os.readlink(f"/proc/{running.pid}/exe"))
     named_recording.record(path, "-F", "200", *options, "--duration", "1", "-p",
                            str(running.pid))
     running.end()

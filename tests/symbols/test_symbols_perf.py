@@ -282,12 +282,14 @@ def test_files_that_perf_archive_packed(stacks, perf, run_pdecode, tmp_path):
     done = run_pdecode(["--symbols", "--debug-dir", tmp_path / "none", path])
     assert done.returncode == 3 and b"No such file" in done.stderr
     subprocess.run(["tar", "xf", packed, "-C", tree], check=True)
-    for options, expected in ((["--debug-dir", tree], {"spin"}), ([], {"NO_FILE"})):
+    # few samples are of other functions than spin(), if any
+    for options, expected, others in ((["--debug-dir", tree], {"spin"}, {"deep", "main", "_start"}),
+                                      ([], {"NO_FILE"}, set())):
         done = run_pdecode(["-f", "jsonl", "--symbols", *options, path])
         frames = [line["frames"][0] for line in map(json.loads, done.stdout.splitlines())
                   if line.get("type") == "SAMPLE"]
-        assert {f.get("symbol", f.get("why")) for f in frames
-                if f.get("dso") == str(app)} == expected
+        assert expected <= {f.get("symbol", f.get("why")) for f in frames
+                            if f.get("dso") == str(app)} <= expected | others
 
 
 # --- 10 to 12 -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+import named as named_recording
 from conftest import TIMEOUT, TOOLS
 from perfdata import features as f
 from perfdata import records as r
@@ -266,12 +267,12 @@ def test_precord_names_code_by_its_times(clock, tmp_path):
     """It knows both clocks, about. By another one, nothing is decided just before and after."""
     (tmp_path / "j.c").write_text(JIT)
     subprocess.run(["gcc", "-O2", "-o", tmp_path / "app", tmp_path / "j.c"], check=True)
-    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "2000", *clock, "-o",
-                           "s.data", "--", "./app"], cwd=tmp_path, check=True, text=True,
-                          stdout=subprocess.PIPE)
+    done = named_recording.record(tmp_path / "s.data", "-F", "2000", *clock, "--", "./app",
+                                  cwd=tmp_path, stdout=subprocess.PIPE)
     spans = [(name, int(begin), int(end)) for name, begin, end in
              map(str.split, done.stdout.splitlines())]
-    next(tmp_path.glob("jit-*.dump")).unlink()
+    for dump in tmp_path.glob("jit-*.dump"):
+        dump.unlink()
     lines = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--symbols", tmp_path / "s.data"],
                            stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
     found = [(line["time"], line["frames"][0]) for line in map(json.loads, lines)

@@ -351,10 +351,9 @@ def test_stacks_through_jit_code(name, options, tmp_path):
     (tmp_path / "p.c").write_text(JIT.replace("py::work:/a.py", name))
     subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-o", tmp_path / "app",
                     tmp_path / "p.c"], check=True)
-    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-F", "1000", "-k",
-                           "monotonic", "--call-graph", "dwarf,2048", "-o", "p.data", "--",
-                           tmp_path / "app", *options], cwd=tmp_path, stdout=subprocess.PIPE,
-                          text=True, check=True)
+    done = named_recording.record(tmp_path / "p.data", "-F", "1000", "-k", "monotonic",
+                                  "--call-graph", "dwarf,2048", "--", tmp_path / "app", *options,
+                                  cwd=tmp_path, stdout=subprocess.PIPE)
     written = tmp_path / done.stdout.strip()
 
     def stacks():
