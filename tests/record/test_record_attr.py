@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from recorder import precord, print_attr, run_precord   # noqa: F401: fixtures
+from recorder import precord, print_attr, run_precord, steady_rate   # noqa: F401: fixtures
 
 pytestmark = pytest.mark.sanitize
 TRACKING = {"mmap", "mmap2", "comm", "comm_exec", "task", "ksymbol", "bpf_event"}
@@ -149,12 +149,12 @@ def test_a_period_of_its_own_needs_no_period_in_samples(print_attr):
     assert attr["sample_period"] == 12345 and "PERIOD" not in attr.sample_type
 
 
-def test_max_frequency_is_the_kernels(print_attr):
+def test_max_frequency_is_the_kernels(steady_rate, print_attr):
     with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as limit:
         assert one(print_attr, "-F", "max")["sample_freq"] == int(limit.read())
 
 
-def test_a_frequency_above_the_kernels_is_lowered_or_refused(print_attr, run_precord):
+def test_a_frequency_above_the_kernels_is_lowered_or_refused(steady_rate, print_attr, run_precord):
     with open("/proc/sys/kernel/perf_event_max_sample_rate", encoding="ascii") as limit:
         most = int(limit.read())
     assert one(print_attr, "-F", str(most + 1))["sample_freq"] == most

@@ -15,13 +15,15 @@ from compiled import preloaded
 from conftest import strict_json
 from perf_oracle import run_perf
 from recorder import (  # noqa: F401
-    Recording, needs_root, needs_tracefs, precord, run_precord, start_precord, wait_for,
-    workload)
+    Recording, needs_root, needs_tracefs, precord, release, run_precord, start_precord,
+    start_recording, wait_for, workload)
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-B"]
 RING = 128 * 1024
-PAGES = 20000
+PAGES = 40000
+# The recorder must keep up on a machine that has other work: it has time after a part of a buffer.
+TOUCH = "touch 1000 sleep 5 " * (PAGES // 1000)
 SAMPLE = 48          # minimum size in bytes
 STAYED_SHUT = "the gate stayed shut"
 NO_THREAD = "a thread was refused"
@@ -145,7 +147,7 @@ def test_records_during_synthesis_are_held(start_precord, gate, workload, tmp_pa
                                              options):
     """Several times the size of a buffer."""
     process = start_precord("-o", "perf.data", "-a", "-m", f"{RING}B", *FAULTS, *options, "--",
-                            "sh", "-c", f"{on_one_cpu()} {workload} touch {PAGES}; rm gate",
+                            "sh", "-c", f"{on_one_cpu()} {workload} {TOUCH}; rm gate",
                             env=gate.environment)
     said = ended(process)
     document = decode(tmp_path / "perf.data")
@@ -258,10 +260,14 @@ def test_a_recorder_that_is_killed_meanwhile(start_precord, crowd, gate, workloa
                             env=dict(gate.environment, **options))
     wait_for(gate.reached.exists)
     time.sleep(0.7)     # longer than the interval between writes
+
+    def is_written():
+        return (tmp_path / "perf.data").stat().st_size > 100000
+    assert not late or wait_for(is_written)
     process.kill()
     process.wait()
     gate.path.unlink()
-    assert ((tmp_path / "perf.data").stat().st_size > 100000) == late
+    assert is_written() == late
     document = decode(tmp_path / "perf.data")
     codes = [error["code"] for error in document["errors"]]
     # the last write may be incomplete
@@ -316,7 +322,7 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
     process = start_precord("-v", "-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B",
                             *FAULTS, "--", "sh", "-c",
                             "n=0; while [ ! -e go -a $n -lt 500 ]; do n=$((n+1)); sleep 0.02; "
-                            f"done; {on_one_cpu()} {workload} touch {PAGES}; rm gate",
+                            f"done; {on_one_cpu()} {workload} {TOUCH}; rm gate",
                             env=gate.environment)
     assert any(b"maps existed already" in line for line in process.stderr)
     gate.path.touch()
@@ -337,16 +343,23 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
 @pytest.mark.parametrize("options, files", [(["--switch-output"], 2), (["--switch-output=1K"], 2),
                                             (["--overwrite"], 1)],
                          ids=["switch", "size", "snapshot"])
-def test_uses_of_the_file_wait(start_precord, gate, workload, tmp_path, decode, options, files):
+def test_uses_of_the_file_wait(start_recording, gate, workload, tmp_path, decode, options, files):
     """A new file, a size, a snapshot."""
-    process = start_precord("-o", "perf.data", "-a", *CLOCK, *options, "--", workload, "spin",
-                            "300", "sleep", "1200", env=gate.environment)
+    process = start_recording("-o", "perf.data", "-a", *CLOCK, *options, "--", workload, "spin",
+                              "300", "say", "1", "wait", "1", stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, env=gate.environment)
     wait_for(gate.reached.exists)
+    assert process.stdout.readline() == b"1\n"
     process.send_signal(signal.SIGUSR2)
     time.sleep(0.3)
-    names = list(tmp_path.glob("perf.data*"))
-    assert [path.name for path in names] == ["perf.data"]
+
+    def names():
+        return [path.name for path in tmp_path.glob("perf.data*")]
+    assert names() == ["perf.data"]
     gate.path.unlink()
+    wait_for(lambda: len(names()) >= files)
+    time.sleep(0.5)     # for a snapshot
+    release(process)
     ended(process)
     found = [decode(path) for path in sorted(tmp_path.glob("perf.data*"))]
     assert len(found) >= files and sum(len(faults(document)) for document in found) > 100

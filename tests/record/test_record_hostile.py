@@ -70,7 +70,7 @@ def mapper():
 @pytest.mark.parametrize("options", [["--buildid-mmap"], ["--buildid-all"]], ids=" ".join)
 def test_a_file_full_of_notes_costs_little(start_precord, mapper, slow_file, options):
     process = start_precord(*CLOCK, "-p", mapper(slow_file).pid, "--duration", "0.2", *options)
-    assert process.wait(timeout=5) == 0
+    assert process.wait(timeout=20) == 0    # it would take minutes
 
 
 def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, slow_file, decode,
@@ -83,7 +83,7 @@ def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, sl
     wait_for(lambda: (tmp_path / "perf.data").exists()
              and (tmp_path / "perf.data").stat().st_size > 500000)
     time.sleep(0.3)
-    assert "not all build ids" in end_by_second_signal(process, waits=1, within=0.5)
+    assert "not all build ids" in end_by_second_signal(process, waits=1, within=5)
     document = decode(tmp_path / "perf.data")
     assert not document["errors"] and document["summary"]["by_type"]["MMAP2"] >= 4000
     assert "CMDLINE" in document["features"]
@@ -91,12 +91,15 @@ def test_the_second_signal_leaves_the_rest_undescribed(start_precord, mapper, sl
 
 def test_signals_in_quick_succession_are_one(start_precord, workload, decode, tmp_path):
     """timeout(1) sends its signal to the process and to the group."""
-    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000")
-    wait_for(lambda: (tmp_path / "perf.data").exists()
-             and (tmp_path / "perf.data").stat().st_size > 5000)
+    process = start_precord("-o", "perf.data", *CLOCK, "--", workload,
+                            *"spin 50 say 1 spin 20000".split(), stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"1\n"
     for _ in range(3):
+        begin = time.monotonic()
         process.send_signal(signal.SIGTERM)
         time.sleep(0.02)
+        if time.monotonic() - begin > 0.05:
+            pytest.skip("this machine has other work: the signals are not in quick succession")
     stderr = process.communicate(timeout=10)[1].decode()
     assert process.returncode == 128 + signal.SIGTERM and "second signal" not in stderr
     assert decode(tmp_path / "perf.data")["features"]["BUILD_ID"]
@@ -118,7 +121,7 @@ def test_the_second_signal_ends_a_recorder_that_is_stuck(gate, precord, run_pdec
     finally:
         target.kill()
         target.wait()
-    assert time.monotonic() - start < 1 and process.returncode == 128 + signal.SIGINT
+    assert time.monotonic() - start < 6 and process.returncode == 128 + signal.SIGINT
     # as after SIGKILL: the part that reached the disk
     done = run_pdecode(["-f", "stats", tmp_path / "perf.data"])
     assert (done.returncode == 1 and done.stderr.count(b"\n") == 1
@@ -135,6 +138,8 @@ def test_the_second_signal_ends_a_recorder_whose_output_nobody_reads(precord, tm
     os.set_blocking(theirs, True)
     process = subprocess.Popen([precord, "-v", "-o", "-" if full == "stdout" else "perf.data",
                                 *CLOCK, "-p", str(os.getpid())], cwd=tmp_path, **{full: theirs})
+    # the thread that waits for signals runs
+    wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > 1)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     time.sleep(0.4)
@@ -146,7 +151,7 @@ def test_the_second_signal_ends_a_recorder_whose_output_nobody_reads(precord, tm
         process.kill()
         os.close(ours)
         os.close(theirs)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 6
 
 
 def test_only_regular_files_are_opened(start_precord, mapper, tmp_path):

@@ -4,7 +4,8 @@ import re
 import pytest
 
 from perf_oracle import run_perf, total_events
-from recorder import needs_root, precord, record, run_precord, workload   # noqa: F401
+from recorder import (  # noqa: F401
+    lock_probes, needs_root, precord, record, run_precord, workload)
 from rights import need, needs
 from same_length import zip_all
 
@@ -46,6 +47,8 @@ def run_fixture(request, record, workload):
     options, does = CASES[request.param]
     options = [option.replace("{workload}", str(workload)) for option in options]
     need(*NEEDS.get(request.param, ["events"]))
+    if request.param == "probe":
+        request.getfixturevalue("lock_probes")
     return record(*options, does=does)
 
 
@@ -60,7 +63,7 @@ def complaints(text):
 
 def test_perf_counts_the_same_records(run, perf):
     code, out, err = run_perf(perf, ["report", "--stats", "-i", run.path])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     counts = total_events(out)
     mine = dict(run.document["summary"]["by_type"])
     assert counts == mine
@@ -68,7 +71,7 @@ def test_perf_counts_the_same_records(run, perf):
 
 def test_perf_prints_every_sample(run, perf):
     code, out, err = run_perf(perf, ["script", "-F", "comm,tid,time,event", "-i", run.path])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     samples = run.samples
     if any("READ" in a["attr"]["sample_type"]["names"]
            and "GROUP" in a["attr"]["read_format"]["names"]
@@ -82,7 +85,7 @@ def test_perf_prints_every_sample(run, perf):
 
 def test_perf_knows_the_events(run, perf):
     code, out, err = run_perf(perf, ["evlist", "-v", "-i", run.path])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     lines = [line for line in out.splitlines() if not line.startswith("#")]
     for attr, line in zip_all(run.document["attrs"], lines):
         assert line.startswith(attr["name"] + ": ")
@@ -90,7 +93,7 @@ def test_perf_knows_the_events(run, perf):
 
 def test_perf_reads_every_feature(run, perf):
     code, out, err = run_perf(perf, ["report", "--header-only", "-I", "-i", run.path])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     for words in ("# hostname :", "# os release :", "# arch :", "# nrcpus online :", "# cmdline :",
                   "# event :",
                   "# total memory :", "# CPU cache info:", "# node", "# pmu mappings:",
@@ -111,7 +114,7 @@ def test_perf_injects(options, record, perf, tmp_path):
     if "PD_SYMBOLS" not in run.document["features"]:
         pytest.skip("precord had no time for names: this machine has other work")
     code, _, err = run_perf(perf, ["inject", *options, "-i", run.path, "-o", tmp_path / "out"])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     assert sample_count(perf, tmp_path / "out") == len(run.samples) > 10
     code, out, err = run_perf(perf, ["script", "-F", "comm,ip", "-i", tmp_path / "out"])
     assert code == 0 and complaints(err) == [] and len(out.splitlines()) == len(run.samples)
@@ -120,7 +123,7 @@ def test_perf_injects(options, record, perf, tmp_path):
 def test_perf_unwinds_the_stacks(record, perf):
     run = record("-e", "cpu-clock:u", "--call-graph", "dwarf", "-F", "200", does="spin 100")
     code, out, err = run_perf(perf, ["script", "-F", "ip,sym", "-i", run.path])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     chains = [chain for chain in out.split("\n\n") if "spin_inner" in chain]
     assert chains
     unwound = [chain for chain in chains
@@ -136,6 +139,6 @@ def test_perf_reads_a_stream(run_precord, workload, perf, tmp_path, options):
                            "spin", "100", stdout=stream)
     assert done.returncode == 0
     code, out, err = run_perf(perf, ["script", "-i", tmp_path / "stream"])
-    assert code == 0 and complaints(err) == []
+    assert (code, complaints(err)) == (0, [])
     assert (len(re.findall(r"cpu-clock|page-faults", out))
             == int(re.search(rb"\((\d+) samples", done.stderr).group(1)) > 10)

@@ -22,7 +22,7 @@ __attribute__((noinline)) void FUNCTION(void)
 }
 int main(int n, char **arguments)
 {
-	while (clock() < CLOCKS_PER_SEC / 1000 * (n > 1 ? 400 : 30))
+	while (clock() < CLOCKS_PER_SEC / 1000 * (n > 1 ? 1500 : 30))
 		FUNCTION();
 	return arguments == 0;
 }

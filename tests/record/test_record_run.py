@@ -12,7 +12,8 @@ import time
 import pytest
 
 from recorder import (  # noqa: F401
-    needs_root, precord, record, run_precord, start_precord, wait_for, workload)
+    low_rate, needs_root, precord, record, release, run_precord, start_precord, start_recording,
+    start_workload, wait_for, wait_until_synthesized, workload)
 from rights import need, needs
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
@@ -239,11 +240,11 @@ def test_nobody_reads_the_stream(start_precord, workload):
 def test_signals_end_the_command_and_finish_the_file(start_precord, workload, decode, tmp_path,
                                                      number):
     """As after perf, the command ends by SIGTERM."""
-    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "20000",
+    process = start_precord("-o", "perf.data", *CLOCK, "--", workload,
+                            *"spin 50 say 1 spin 20000".split(), stdout=subprocess.PIPE,
                             # nohup ignores SIGHUP
                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
-    wait_for(lambda: (tmp_path / "perf.data").exists()
-             and (tmp_path / "perf.data").stat().st_size > 4096)
+    assert process.stdout.readline() == b"1\n"
     process.send_signal(number)
     assert process.wait(timeout=20) == 128 + signal.SIGTERM
     document = decode(tmp_path / "perf.data")
@@ -286,17 +287,21 @@ def test_a_command_that_cleans_up_gets_one_signal(start_precord, sent, counted, 
 
 
 def test_a_hang_up_is_ignored_under_nohup(start_precord, workload, decode, tmp_path):
-    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, "spin", "600",
+    process = start_precord("-o", "perf.data", *CLOCK, "--", workload, *"say 1 wait 1".split(),
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    wait_for(lambda: (tmp_path / "perf.data").exists()
-             and (tmp_path / "perf.data").stat().st_size > 4096)
+    assert process.stdout.readline() == b"1\n"
     process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    release(process)
     assert process.wait(timeout=20) == 0 and decode(tmp_path / "perf.data")["file"]["complete"]
 
 
-def test_a_process_is_recorded_until_it_ends(start_precord, workload, decode, tmp_path):
-    target = subprocess.Popen([workload, *"sleep 400 spin 300".split()])
-    process = start_precord("-o", "perf.data", *CLOCK, "-p", target.pid)
+def test_a_process_is_recorded_until_it_ends(start_recording, start_workload, decode, tmp_path):
+    target = start_workload("wait 1 spin 300")
+    process = start_recording("-o", "perf.data", *CLOCK, "-p", target.pid)
+    wait_until_synthesized(tmp_path / "perf.data")
+    release(target)
     target.wait()
     assert process.wait(timeout=20) == 0
     document = decode(tmp_path / "perf.data")
@@ -307,20 +312,33 @@ def test_a_process_is_recorded_until_it_ends(start_precord, workload, decode, tm
             for e in r["entries"]] == [target.pid]
 
 
-def test_a_process_by_its_command_line(start_precord, workload, decode, tmp_path):
-    target = subprocess.Popen([workload, *"sleep 431 spin 100".split()])
-    process = start_precord("-o", "perf.data", *CLOCK, "-p", "workload sleep 431 spi")
+def wait_for_command_line(process, words):
+    """It has that of this process until its exec."""
+    file = pathlib.Path(f"/proc/{process.pid}/cmdline")
+    wait_for(lambda: file.read_bytes().endswith("\0".join(words.split()).encode() + b"\0"))
+
+
+def test_a_process_by_its_command_line(start_recording, start_workload, decode, tmp_path):
+    words = f"comm {os.getpid()} wait 1 spin 100"
+    target = start_workload(words)
+    wait_for_command_line(target, words)
+    process = start_recording("-o", "perf.data", *CLOCK, "-p", f"workload {words[:-4]}")
+    release(target)
     target.wait()
     assert process.wait(timeout=20) == 0
     assert types(decode(tmp_path / "perf.data"))["SAMPLE"] > 20
 
 
+# Other runs of these tests may look for a process meanwhile.
+NO_PROCESS = f"no such command line {os.getpid()}"
+
+
 def test_ancestors_of_precord_do_not_match(run_precord):
     """The parent's command line contains the expression, too."""
     for prefix in (["timeout", "20"], ["sh", "-c", '"$@"; exit $?', "sh"]):
-        done = run_precord(*CLOCK, "-p", "no such command line", prefix=prefix)
+        done = run_precord(*CLOCK, "-p", NO_PROCESS, prefix=prefix)
         assert (done.returncode == 3 and done.stderr.count(b"\n") == 1
-                and b"no such command line" in done.stderr)
+                and NO_PROCESS in done.stderr.decode())
 
 
 @needs("events")
@@ -340,18 +358,15 @@ def test_processes_replace_all_cpus(run_precord, workload, decode, tmp_path):
 
 
 @needs("events")
-def test_the_chosen_processes_are_listed(run_precord, workload):
-    target = subprocess.Popen([workload, "sleep", "8432"])
-    try:
-        wait_for(lambda: b"8432" in pathlib.Path(f"/proc/{target.pid}/cmdline").read_bytes())
-        done = run_precord("-v", *CLOCK, "-p", "workload sleep 843", "--duration", "0.1",
-                           prefix=["timeout", "20"])
-    finally:
-        target.kill()
-        target.wait()
+def test_the_chosen_processes_are_listed(run_precord, start_workload, workload):
+    words = f"comm {os.getpid()} wait 8432"
+    target = start_workload(words)
+    wait_for_command_line(target, words)
+    done = run_precord("-v", *CLOCK, "-p", f"workload {words[:-1]}", "--duration", "0.1",
+                       prefix=["timeout", "20"])
     lines = [line for line in done.stderr.decode().splitlines() if "process " in line]
     assert (done.returncode == 0
-            and lines == [f"precord: process {target.pid}: {workload} sleep 8432"])
+            and lines == [f"precord: process {target.pid}: {workload} {words}"])
 
 
 def test_an_empty_list_says_so(run_precord):
@@ -361,16 +376,18 @@ def test_an_empty_list_says_so(run_precord):
 
 
 def test_no_such_process(run_precord):
-    for options in (["-p", "999999999"], ["-t", "999999999"], ["-p", "no such command line"],
+    for options in (["-p", "999999999"], ["-t", "999999999"], ["-p", NO_PROCESS],
                     ["-u", "nobody-is-called-so"]):
         done = run_precord(*options)
         assert done.returncode in (2, 3) and len(done.stderr.splitlines()) == 1
 
 
-def test_a_user(start_precord, workload, decode, tmp_path):
+def test_a_user(start_recording, start_workload, decode, tmp_path):
     need("root")
-    target = subprocess.Popen([workload, *"sleep 400 spin 200".split()], user=12345)
-    process = start_precord("-o", "perf.data", *CLOCK, "-u", "12345")
+    user = 100_000 + os.getpid()    # other runs of these tests have others
+    target = start_workload("wait 1 spin 200", user=user)
+    process = start_recording("-o", "perf.data", *CLOCK, "-u", user)
+    release(target)
     target.wait()
     assert process.wait(timeout=20) == 0
     assert ({r["pid"] for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"}
@@ -380,29 +397,29 @@ def test_a_user(start_precord, workload, decode, tmp_path):
 def test_duration(record):
     start = time.monotonic()
     run = record(*CLOCK, "--duration", "0.3", does="spin 20000")
-    assert time.monotonic() - start < 5
-    assert 20 < len(run.samples) < 600
+    assert time.monotonic() - start < 15
+    assert 0 < len(run.samples) < 10000
 
 
 def test_delay(record):
-    run = record(*CLOCK, "-D", "200", does="spin 400")
+    before = time.monotonic_ns()    # the delay begins later, and before the command
+    run = record(*CLOCK, "-k", "mono", "-D", "200", does="spin 400")
     times = [s["time"] for s in run.samples]
-    begin = next(r["sample_id"]["time"] for r in run.records("COMM")
-                 if "COMM_EXEC" in r.get("misc_flags", []))
-    assert times and min(times) - begin > 150e6
+    assert times and min(times) - before >= 200e6
     assert any("workload" in m["filename"] for m in run.records("MMAP2"))
 
 
 def test_ranges_of_time(record):
-    run = record(*CLOCK, "-D", "50-150,350-450", does="spin 600")
+    run = record(*CLOCK, "-D", "50-150,1150-1250", does="spin 1500")
     times = sorted(s["time"] for s in run.samples)
     gaps = [b - a for a, b in zip(times, times[1:])]
-    assert max(gaps) > 120e6 and 20 < len(times) < 350
+    # the timers may be late on a machine that has other work
+    assert max(gaps) > 300e6 and len(times) < 1200
 
 
 def test_max_size(record):
     run = record(*CLOCK, "-g", "--max-size", "20K", does="spin 20000")
-    assert "size limit" in run.stderr and 20 * 1024 <= run.path.stat().st_size < 200 * 1024
+    assert "size limit" in run.stderr and 20 * 1024 <= run.path.stat().st_size < 1 << 20
 
 
 def test_a_killed_recorder_leaves_a_file_that_decodes(start_precord, run_pdecode, workload,
@@ -457,20 +474,38 @@ def test_switching_files(run_precord, workload, decode, tmp_path, when):
 
 def test_switching_at_a_signal_keeps_the_last_files(start_precord, workload, decode, tmp_path):
     process = start_precord("-o", "perf.data", "--switch-output", "--switch-max-files", "2", *CLOCK,
-                            "--", workload, "spin", "1500")
+                            "--", workload, *"say 1 wait 1".split(), stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"1\n"
+    names = set(tmp_path.glob("perf.data.*"))
     for _ in range(4):
-        time.sleep(0.25)
         process.send_signal(signal.SIGUSR2)
+        wait_for(lambda: names != set(tmp_path.glob("perf.data.*")))
+        names = set(tmp_path.glob("perf.data.*"))
+    release(process)
     stderr = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 0 and stderr.count("Dump perf.data.") == 4
     assert len(list(tmp_path.glob("perf.data*"))) == 2
 
 
-def test_snapshots_at_a_signal(start_precord, workload, decode, tmp_path):
-    process = start_precord("-o", "perf.data", "--overwrite", "-m", "1", *CLOCK, "--", workload,
-                            "spin", "1000")
-    time.sleep(0.5)
-    process.send_signal(signal.SIGUSR2)
+@pytest.fixture
+def snapshot(start_recording, workload):
+    """Function: records into buffers that are overwritten, with a snapshot halfway. Returns the
+    process."""
+    def run(*options):
+        process = start_recording("-o", "perf.data", "--overwrite", *options, "-m", "1", *CLOCK,
+                                  "--", workload, *"spin 200 say 1 wait 1 spin 200".split(),
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdout.readline() == b"1\n"
+        process.send_signal(signal.SIGUSR2)
+        process.control.settle()
+        release(process)
+        return process
+    return run
+
+
+def test_snapshots_at_a_signal(snapshot, decode, tmp_path):
+    process = snapshot()
     assert process.wait(timeout=30) == 0
     document = decode(tmp_path / "perf.data")
     rounds = [[]]
@@ -484,11 +519,8 @@ def test_snapshots_at_a_signal(start_precord, workload, decode, tmp_path):
     assert min(rounds[1]) > max(rounds[0])
 
 
-def test_snapshots_with_new_files(start_precord, workload, decode, tmp_path):
-    process = start_precord("-o", "perf.data", "--overwrite", "--switch-output", "-m", "1", *CLOCK,
-                            "--", workload, "spin", "800")
-    time.sleep(0.4)
-    process.send_signal(signal.SIGUSR2)
+def test_snapshots_with_new_files(snapshot, decode, tmp_path):
+    process = snapshot("--switch-output")
     assert process.wait(timeout=30) == 0
     files = sorted(tmp_path.glob("perf.data.*"))
     assert len(files) == 2
@@ -511,18 +543,20 @@ def test_control(start_precord, workload, decode, tmp_path):
     os.mkfifo(tmp_path / "control")
     os.mkfifo(tmp_path / "ack")
     process = start_precord("-o", "perf.data", "-D", "-1", "--control", "fifo:control,ack", *CLOCK,
-                            "--", workload, "spin", "20000")
+                            "-k", "mono", "--", workload, "spin", "20000")
     control = Control(tmp_path, process)
     control.say("ping")
     time.sleep(0.3)
+    begin = time.monotonic_ns()
     control.say("enable")
     time.sleep(0.3)
     control.say("disable")
+    end = time.monotonic_ns()
     time.sleep(0.3)
     control.say("stop")
     assert process.wait(timeout=20) == 0
     times = [r["time"] for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"]
-    assert times and max(times) - min(times) < 450e6 and len(times) < 450
+    assert times and begin <= min(times) <= max(times) <= end
 
 
 @needs("events")
@@ -621,9 +655,11 @@ def test_tail_synthesis(record):
 
 @pytest.mark.parametrize("words, maps",
                          [("no", False), ("task", False), ("mmap", True), ("all", True)])
-def test_synthesis_can_be_chosen(start_precord, workload, decode, tmp_path, words, maps):
-    target = subprocess.Popen([workload, "sleep", "700"])
-    process = start_precord("-o", "perf.data", "-e", "dummy", "--synth", words, "-p", target.pid)
+def test_synthesis_can_be_chosen(start_recording, start_workload, decode, tmp_path, words, maps):
+    target = start_workload("wait 1")
+    process = start_recording("-o", "perf.data", "-e", "dummy", "--synth", words, "-p", target.pid)
+    wait_until_synthesized(tmp_path / "perf.data")
+    release(target)
     target.wait()
     assert process.wait(timeout=20) == 0
     assert ("MMAP2" in types(decode(tmp_path / "perf.data"))) == maps
@@ -635,9 +671,12 @@ def test_no_build_ids(record):
 
 
 def test_all_build_ids(record):
-    hit = record(*CLOCK, does="spin 30").document["features"]["BUILD_ID"]
-    everything = record(*CLOCK, "--buildid-all", does="spin 30").document["features"]["BUILD_ID"]
-    assert len(str(everything)) > len(str(hit))
+    def names(*options):
+        """The files of a program with more libraries than samples hit by chance."""
+        run = record(*CLOCK, *options, command=[sys.executable, "-c", "sum(range(2000000))"])
+        return {item["filename"] for item in run.document["features"]["BUILD_ID"]}
+    hit, everything = names(), names("--buildid-all")
+    assert hit and hit < everything
 
 
 @pytest.mark.parametrize("words", [["--list=cpu-clo*"], ["--list", "cpu-clo*"]], ids=" ".join)
@@ -676,25 +715,27 @@ def test_many_events_threads_and_cpus(record):
 def test_ends_with_its_parent(precord, workload, decode, tmp_path):
     shell = subprocess.Popen(["sh", "-c", f"{precord} -q -o perf.data --exit-with-parent -e "
                                           "cpu-clock:u -F 1000 -- "
-                              f"{workload} spin 20000 & sleep 0.7"], cwd=tmp_path)
+                              f"{workload} spin 100 say 1 spin 20000 > said & "
+                              "until [ -s said ]; do sleep 0.05; done"], cwd=tmp_path)
     shell.wait()
     document = wait_for(lambda: decode(tmp_path / "perf.data") if b"--exit-with-parent" in
                         (tmp_path / "perf.data").read_bytes() else None)
-    assert 20 < types(document)["SAMPLE"] < 3000
+    assert 20 < types(document)["SAMPLE"] < 10000
 
 
 @needs_root
 @pytest.mark.parametrize("options, said", [([], False), (["-e", "cpu-clock/freq=3000/"], True),
                                            (["-F", "3000"], True)])
-def test_a_low_limit_of_the_rate_is_kept(record, options, said):
-    sysctl = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
-    before = sysctl.read_text()
-    sysctl.write_text("2000\n")
-    try:
-        run = record(*options, *([] if "-e" in options else ["-e", "cpu-clock"]), does="spin 1")
-    finally:
-        sysctl.write_text(before)
-    assert run.attr()["sample_freq"] == 2000 and ("lowered to 2000 Hz" in run.stderr) == said
+def test_a_low_limit_of_the_rate_is_kept(start_recording, workload, decode, tmp_path, options,
+                                         said):
+    with low_rate(2000):
+        process = start_recording("-o", "perf.data", *options,
+                                  *([] if "-e" in options else ["-e", "cpu-clock"]), "--", workload,
+                                  "wait", "1", stdin=subprocess.PIPE)
+    release(process)
+    stderr = process.communicate(timeout=20)[1]
+    assert process.returncode == 0 and (b"lowered to 2000 Hz" in stderr) == said
+    assert decode(tmp_path / "perf.data")["attrs"][0]["attr"]["sample_freq"] == 2000
 
 
 @pytest.fixture
@@ -726,10 +767,12 @@ def test_the_sysctl_for_sampling_is_put_back(percent, record, start_precord, run
 
 def test_realtime_priority_is_the_recorders_alone(start_precord, workload, tmp_path):
     need("root")
-    process = start_precord("-o", "perf.data", "-r", "1", *CLOCK, "--", workload, "sleep", "500")
+    process = start_precord("-o", "perf.data", "-r", "1", *CLOCK, "--", workload, "wait", "1",
+                            stdin=subprocess.PIPE)
     children = f"/proc/{process.pid}/task/{process.pid}/children"
     wait_for(lambda: os.sched_getscheduler(process.pid) == os.SCHED_FIFO)
     if os.path.exists(children):
         child = int(wait_for(lambda: open(children, encoding="ascii").read().split())[0])
         assert os.sched_getscheduler(child) == os.SCHED_OTHER
+    release(process)
     assert process.wait(timeout=20) == 0

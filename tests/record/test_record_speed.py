@@ -82,7 +82,8 @@ def test_more_than_a_buffer_is_not_waited_for(options, record):
     """As much as --mmap-flush states never fits: all but a buffer would be lost."""
     faults = ["-e", "page-faults:u", "-c", "1", "-m", "64K", "--mmap-flush", "100M"]
     held = (64 << 10) // 40 * os.cpu_count()    # samples have more bytes
-    run = record(*faults, *options, does=f"touch {PAGES}")
+    # the recorder has time to read before the buffer is full
+    run = record(*faults, *options, does="touch 600 sleep 5 " * (PAGES // 600))
     assert len(run.samples) > 2 * held
 
 
@@ -151,7 +152,9 @@ def test_a_slow_disk_does_not_overflow_small_buffers(record, slow_disk):
     """A write takes 100 ms, in which more arrives than a small buffer holds: a thread writes. Large
     buffers need none."""
     environment = dict(os.environ, LD_PRELOAD=str(slow_disk), SLOW_MS="100")
-    small = record(*FAULTS[:-2], "-m", "512K", "-B", does="touch 24000", env=environment)
+    # The recorder has time to read half a buffer, but not to write it.
+    small = record(*FAULTS[:-2], "-m", "512K", "-B", does="touch 4000 sleep 30 " * 6,
+                   env=environment)
     assert len(small.samples) >= 24000 and not small.count("LOST")
     assert sum(s["size"] for s in small.samples) > 2 * 512 * 1024
     large = record(*FAULTS[:-2], "-m", "4M", "-B", does="touch 24000", env=environment)
@@ -165,7 +168,7 @@ def test_small_buffers_have_a_thread_that_writes(size, threads, start_precord, w
                             workload, "spin", "1500")
     wait_for(lambda: (tmp_path / "perf.data").exists()
              and (tmp_path / "perf.data").stat().st_size > 512)
-    assert len(os.listdir(f"/proc/{process.pid}/task")) == threads
+    wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == threads)
     process.communicate(timeout=TIMEOUT)
 
 

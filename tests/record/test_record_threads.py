@@ -69,7 +69,7 @@ def test_a_thread_and_a_file_for_each_cpu(whole_machine, perf):
     assert files(run.path) == sorted(["data", *(f"data.{i}" for i in range(online))])
     by_file = samples_by_file(run)
     assert None not in by_file and all(len(cpus) == 1 for cpus in by_file.values())
-    busy = {cpu for cpus in by_file.values() for cpu, n in cpus.items() if n > 50}
+    busy = {cpu for cpus in by_file.values() for cpu, n in cpus.items() if n > 20}
     assert busy >= set(CPUS)
     assert run.document["features"]["DIR_FORMAT"] == 1 and run.document["features"]["BUILD_ID"]
     assert not run.count("FINISHED_ROUND")
@@ -130,11 +130,11 @@ def test_groups(whole_machine, run_precord, kind):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_finishes_the_directory(start_precord, decode, workload, tmp_path, number):
-    process = start_precord("--threads", "-o", "dir", *CLOCK, "--", workload, "spin", "3000")
-    wait_for(lambda: (tmp_path / "dir/data.0").exists())
-    time.sleep(0.2)
+    process = start_precord("--threads", "-o", "dir", *CLOCK, "--", workload,
+                            *"spin 50 say 1 spin 20000".split(), stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"1\n"
     process.send_signal(number)
-    _, said = process.communicate(timeout=5)
+    _, said = process.communicate(timeout=TIMEOUT)
     document = decode(tmp_path / "dir")
     captured = int(re.search(rb"\((\d+) samples\)", said).group(1))
     assert (document["summary"]["by_type"]["SAMPLE"] == captured > 20
@@ -204,8 +204,8 @@ def test_an_unfinished_directory_is_repaired_for_perf(run_precord, perf, decode,
 def test_the_largest_size_counts_all_files(run_precord, workload, tmp_path):
     begun = time.monotonic()
     done = run_precord("--threads", "-o", "dir", "-e", "cpu-clock", "-g", "-F", "8000",
-                       "--max-size=40K", "--", workload, "spin", "3000")
-    assert b"size limit reached" in done.stderr and time.monotonic() - begun < 2.5
+                       "--max-size=40K", "--", workload, "spin", "20000")
+    assert b"size limit reached" in done.stderr and time.monotonic() - begun < 15
     # the limit is for all files together: no file alone has reached it
     assert (tmp_path / "dir/data").stat().st_size < 40000
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import TOOLS, TRACEFS
-from recorder import Recording, check_end, needs_root, wait_for, workload   # noqa: F401
+from recorder import Recording, check_end, needs_root, seeing, wait_for, workload   # noqa: F401
 from rights import needs
 
 USER = 54321
@@ -245,7 +245,8 @@ def test_in_a_pid_namespace(workload, tmp_path, decode):
                           timeout=60)
     assert done.returncode == 0, done.stderr.decode()
     samples = [r for r in decode(tmp_path / "perf.data")["records"] if r["type"] == "SAMPLE"]
-    assert len(samples) > 30 and {s["pid"] for s in samples} <= set(range(10))
+    # the kernel gives pid -1 for a task that has exited
+    assert len(samples) > 20 and {s["pid"] for s in samples} <= set(range(-1, 10))
 
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="no unshare")
@@ -282,19 +283,14 @@ def test_a_misspelt_event_is_no_tracepoint_that_is_out_of_reach(as_user, event, 
     assert done.returncode == 2 and said in done.stderr.decode()
 
 
-@pytest.fixture
-def hidden_symbols():
-    path = SYSCTL / "kptr_restrict"
-    before = path.read_text()
-    path.write_text("2")
-    yield
-    path.write_text(before)
-
-
 @pytest.mark.parametrize("event, said", [("cpu-clock", 1), ("cpu-clock:u", 0)])
-def test_hidden_symbols_of_the_kernel_are_said(hidden_symbols, tmp_path, event, said):
-    done = subprocess.run([TOOLS / "precord", "-e", event, "-F", "100", "--", "true"], cwd=tmp_path,
-                          stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=60)
+def test_hidden_symbols_of_the_kernel_are_said(tmp_path, event, said):
+    hidden = seeing(tmp_path, {
+        SYSCTL / "kptr_restrict": "2\n",
+        "/proc/kallsyms": "0000000000000000 T _text\n0000000000000000 T _stext\n"})
+    done = subprocess.run([*hidden, TOOLS / "precord", "-e", event, "-F", "100", "--", "true"],
+                          cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          text=True, timeout=60)
     assert done.returncode == 0 and done.stderr.count("kernel.kptr_restrict is 2") == said
 
 

@@ -1,12 +1,16 @@
 """Helpers for the tests of precord: the built recorder, a program to record, and a decoded
 recording."""
 import collections
+import contextlib
+import fcntl
 import functools
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,11 +19,13 @@ import time
 import pytest
 
 import rights
-from conftest import ROOT, SANITIZER_REPORT, TOOLS, strict_json
+from conftest import ROOT, SANITIZER_REPORT, TOOLS, TRACEFS, strict_json
 
 TIMEOUT = 60
+TRIES = 10
 # Clock events stop some virtual machines if they are too frequent: no test asks for more.
 MOST_HZ = 10000
+MAX_SAMPLE_RATE = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
 
 
 @functools.lru_cache(maxsize=None)
@@ -81,6 +87,13 @@ class Recording:
 
     def attr(self, index=0):
         return self.document["attrs"][index]["attr"]
+
+    @property
+    def has_stray_bits(self):
+        """Whether maps have the bit of a build id that belongs to those of another recorder (Linux
+        before 6.19). perf 6.1 aborts then."""
+        return "build_id" not in self.attr()["flags"]["names"] and any(
+            "MMAP_BUILD_ID" in record.get("misc_flags", ()) for record in self.records("MMAP2"))
 
     @property
     def captured(self):
@@ -164,6 +177,138 @@ def start_precord(precord, tmp_path):
         process.communicate()
 
 
+class Control:
+    """Commands for a recorder, by pipes: passed_fds is for its process, option for its command
+    line."""
+
+    def __init__(self):
+        theirs, self.into = os.pipe()
+        self.back, ack = os.pipe()
+        self.passed_fds = theirs, ack
+        self.option = f"--control=fd:{theirs},{ack}"
+
+    def say(self, command):
+        os.write(self.into, f"{command}\n".encode())
+        readable, _, _ = select.select([self.back], [], [], TIMEOUT)
+        assert readable, f"no answer to '{command}'"
+        answer = os.read(self.back, 64)
+        assert answer.rstrip(b"\0") == b"ack\n", answer
+
+    def settle(self):
+        """Returns when the recorder has done what was asked for before: it answers the second
+        time after that."""
+        self.say("ping")
+        self.say("ping")
+
+    def close(self):
+        os.close(self.into)
+        os.close(self.back)
+
+
+@pytest.fixture
+def start_recording(start_precord):
+    """Function: starts precord, and returns the process once its events are enabled. `control` of
+    the process takes commands for it."""
+    controls = []
+
+    def start(*args, **options):
+        control = Control()
+        controls.append(control)
+        try:
+            process = start_precord(control.option, *args, pass_fds=control.passed_fds, **options)
+        finally:
+            for fd in control.passed_fds:
+                os.close(fd)
+        process.control = control
+        control.say("ping")
+        return process
+    yield start
+    for control in controls:
+        control.close()
+
+
+def seeing(directory, contents):
+    """The start of a command that sees these texts in place of files in /proc, as {path: text}.
+    The settings of the machine stay as they are: other tests record meanwhile."""
+    script = ["mount --make-rprivate /"]
+    for i, (path, text) in enumerate(contents.items()):
+        file = directory / f"seen-{i}"
+        file.write_text(text)
+        script.append(f"mount --bind {file} {path}")
+    prefix = ["unshare", "-m", "sh", "-c", " && ".join([*script, 'exec "$@"']), "sh"]
+    done = subprocess.run([*prefix, "true"], stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        pytest.skip(f"no mount namespace: {done.stderr.decode()}")
+    return prefix
+
+
+@pytest.fixture
+def lock_probes():
+    """Recorders remove the probes that killed ones left: tests of probes wait for each other, also
+    for those of another run."""
+    rights.need("tracefs")
+    with open(TRACEFS / "uprobe_events", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def steady_rate():
+    """Keeps low_rate() waiting, also in other runs."""
+    with open(MAX_SAMPLE_RATE, encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+
+
+@contextlib.contextmanager
+def low_rate(rate):
+    """Lowers the highest rate of the kernel, and restores it. Other tests may record: it must be
+    low for a moment only."""
+    with open(MAX_SAMPLE_RATE, "r+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        before = file.read()
+        try:
+            MAX_SAMPLE_RATE.write_text(f"{rate}\n")
+            if MAX_SAMPLE_RATE.read_text() != f"{rate}\n":
+                pytest.skip("the sample rate can't be limited")
+            yield
+        except OSError as error:
+            pytest.skip(f"the sample rate can't be limited: {error}")
+        finally:
+            MAX_SAMPLE_RATE.write_text(before)
+
+
+@pytest.fixture
+def start_workload(workload):
+    """Function: starts the workload with these arguments; it waits for what is written to its
+    stdin. It is killed at the end of the test."""
+    started = []
+
+    def start(does, **options):
+        process = subprocess.Popen([workload, *does.split()], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, **options)
+        started.append(process)
+        return process
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+FINISHED_INIT = struct.pack("=IHH", 82, 0, 8)
+
+
+def wait_until_synthesized(path):
+    """Tasks that run are described while others are recorded: until then, one may end."""
+    wait_for(lambda: FINISHED_INIT in path.read_bytes(), 20)
+
+
+def release(process):
+    """Ends a "wait 1" of the process, or of the command that it records."""
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+
+
 @pytest.fixture
 def record(run_precord, workload, decode, tmp_path):
     """Function: records the workload with these options; `does` are its arguments, e.g. "spin
@@ -173,9 +318,14 @@ def record(run_precord, workload, decode, tmp_path):
     def run(*options, does="spin 20", command=None, status=0, **more):
         path = tmp_path / "perf.data"
         command = command or [str(workload), *does.split()]
-        done = run_precord("-o", path, *options, "--", *command, **more)
-        assert done.returncode == status, done.stderr.decode(errors="replace")
-        return Recording(done, path, decode)
+        for _ in range(TRIES):
+            done = run_precord("-o", path, *options, "--", *command, **more)
+            assert done.returncode == status, done.stderr.decode(errors="replace")
+            recording = Recording(done, path, decode)
+            if status or not recording.has_stray_bits:
+                break
+            time.sleep(1)
+        return recording
     return run
 
 

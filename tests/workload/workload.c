@@ -244,6 +244,16 @@ static void say(long n)
 	fflush(stdout);
 }
 
+/* Until that many bytes were read, or input ends. */
+static void wait_for_input(long n)
+{
+	char byte;
+
+	for (long i = 0; i < n; i++)
+		if (read(STDIN_FILENO, &byte, 1) != 1)
+			return;
+}
+
 static void leave(long status)
 {
 	exit((int)status);
@@ -284,7 +294,7 @@ static const struct { const char *word; void (*run)(long);
 	{ "cgroup", cgroups }, { "switch", switches },	  { "getppid", getppids },
 	{ "noise", noise },    { "comm", comm },	  { "sleep", rest },
 	{ "say", say },	       { "exit", leave },	  { "raise", die },
-	{ "crowd", crowd },    { "cpu", run_on },
+	{ "crowd", crowd },    { "cpu", run_on },	  { "wait", wait_for_input },
 };
 
 int main(int argc, char **argv)
