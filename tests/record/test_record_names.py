@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT, TOOLS
+from named import TRIES
 from rights import needs
 from sandboxed import build, no_sandbox_here
 
@@ -51,13 +52,16 @@ def place(tmp_path_factory):
 
 
 def run_recorder(place, path, *options, before=(), environment=None):
-    """Returns what precord wrote to stderr."""
-    done = subprocess.run([*before, TOOLS / "precord", "-e", "cpu-clock", "-F", "1000", "-g",
-                           *options, "-o", path, "--", place / "app"],
-                          env={**os.environ, **(environment or {})}, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, timeout=TIMEOUT, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+    """Returns what precord wrote to stderr. Records again if precord had no time for names."""
+    for _ in range(TRIES):
+        done = subprocess.run([*before, TOOLS / "precord", "-e", "cpu-clock", "-F", "1000", "-g",
+                               *options, "-o", path, "--", place / "app"],
+                              env={**os.environ, **(environment or {})}, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT, text=True)
+        assert done.returncode == 0, done.stderr
+        if "looking them up took too long" not in done.stderr:
+            return done.stderr
+    pytest.skip(f"precord had no time for names, {TRIES} times: this machine has other work")
 
 
 def intrude(place, path, deed, at, *options, before=(), victim="/etc/passwd"):

@@ -73,5 +73,8 @@ def test_nothing_is_lost_without_a_word(run, tmp_path):
         status, said, found = run(refused)
         failed += status != 0
         assert 0 <= status <= 4, f"allocation {refused}: status {status}"
+        if not said and found != whole:     # a program of BPF may have come or gone
+            whole = run(0)[2]
+            status, said, found = run(refused)
         assert said or found == whole, f"allocation {refused}"
     assert failed > EACH / 3

@@ -20,11 +20,11 @@ def is_whole(path):
     return section is not None and not section["cut"]
 
 
-def record(path, *command, **options):
+def record(path, *command, event="cpu-clock", **options):
     """Runs precord with these options, again if it had no time for names; skips the test if it
     never had, or can't record. Returns the completed process."""
     for _ in range(TRIES):
-        done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock", "-o", path, *command],
+        done = subprocess.run([TOOLS / "precord", "-q", "-e", event, "-o", path, *command],
                               stderr=subprocess.PIPE, text=True, **options)
         if done.returncode:
             pytest.skip(f"can't record: {done.stderr}")

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import named as named_recording
 from conftest import FIXTURES, ROOT, TOOLS, strict_json_lines
 from rights import needs
 
@@ -198,9 +199,8 @@ def test_names_in_folded_stacks(run, tmp_path):
     (tmp_path / "loop.c").write_text(PROGRAM)
     subprocess.run(["cc", "-g", "-O0", "-fno-omit-frame-pointer", "-o", "loop", "loop.c"],
                    cwd=tmp_path, check=True)
-    subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock:u", "-g", "./loop"], cwd=tmp_path,
-                   check=True)
     data = tmp_path / "perf.data"
+    named_recording.record(data, "-g", "./loop", event="cpu-clock:u", cwd=tmp_path)
     lines = run("folded_stacks", data)
     assert folded_by_preport(data) == sorted(lines)
     assert any(line.startswith("loop;") and ";main;inner;add " in line for line in lines)
