@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HELD_ROOTS_MOST = 32, HELD_PROGRAMS_MOST = 64, HELD_PATH = 32 };
+enum { HELD_ROOTS_MOST = 32, HELD_IMAGES_MOST = 64, HELD_PATH = 32 };
 
 /* A program that was not changed since it was started. */
-struct held_program {
+struct held_image {
 	int fd;
 	uint64_t ino;
 	uint64_t changed;		/* wall clock, ns: its ctime then */
@@ -21,8 +21,8 @@ struct held_files {
 	pid_t holder;			/* the process that has them open */
 	size_t n;
 	int fds[HELD_ROOTS_MOST];	/* root directories */
-	size_t nr_programs;
-	struct held_program programs[HELD_PROGRAMS_MOST];
+	size_t nr_images;
+	struct held_image images[HELD_IMAGES_MOST];
 };
 
 /* Writes the path by which other processes of the same user reach a descriptor of the holder. */

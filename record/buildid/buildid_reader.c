@@ -93,12 +93,12 @@ static bool read_below_roots(const struct buildid_reader *reader, struct reply *
 	return false;
 }
 
-static bool read_program(const struct buildid_reader *reader, struct reply *reply)
+static bool read_held_image(const struct buildid_reader *reader, struct reply *reply)
 {
 	char path[HELD_PATH];
 
-	for (size_t i = 0; i < reader->held->nr_programs; i++) {
-		const struct held_program *p = &reader->held->programs[i];
+	for (size_t i = 0; i < reader->held->nr_images; i++) {
+		const struct held_image *p = &reader->held->images[i];
 
 		held_path(reader->held, p->fd, path);
 		if (read_mapped(&reader->request, path, p->changed, reply))
@@ -116,7 +116,7 @@ static void read_anywhere(const struct buildid_reader *reader, struct reply *rep
 		return;
 	if (!read_mapped(r, r->paths[1], 0, reply) && r->ino && reader->held &&
 	    !read_below_roots(reader, reply))
-		read_program(reader, reply);
+		read_held_image(reader, reply);
 }
 
 static void serve_build_ids(void *arg, int socket, int file)

@@ -43,8 +43,8 @@ struct recorded {
 struct held_places {
 	char text[HELD_ROOTS_MOST][HELD_PATH];
 	const char *roots[HELD_ROOTS_MOST];
-	char programs[HELD_PROGRAMS_MOST][HELD_PATH];
-	struct ps_held_file files[HELD_PROGRAMS_MOST];
+	char images[HELD_IMAGES_MOST][HELD_PATH];
+	struct ps_held_file files[HELD_IMAGES_MOST];
 };
 
 struct names {
@@ -166,20 +166,20 @@ static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd
 
 static struct ps_places list_places(const struct held_files *held, struct held_places *list)
 {
-	const size_t n = held ? held->n : 0, nr_programs = held ? held->nr_programs : 0;
+	const size_t n = held ? held->n : 0, nr_images = held ? held->nr_images : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		held_path(held, held->fds[i], list->text[i]);
 		list->roots[i] = list->text[i];
 	}
-	for (size_t i = 0; i < nr_programs; i++) {
-		held_path(held, held->programs[i].fd, list->programs[i]);
-		list->files[i] = (struct ps_held_file){ list->programs[i],
-							held->programs[i].ino };
+	for (size_t i = 0; i < nr_images; i++) {
+		held_path(held, held->images[i].fd, list->images[i]);
+		list->files[i] = (struct ps_held_file){ list->images[i],
+							held->images[i].ino };
 	}
 	return (struct ps_places){ .size = sizeof(struct ps_places), .roots = list->roots,
 				   .nr_roots = n, .files = list->files,
-				   .nr_files = nr_programs };
+				   .nr_files = nr_images };
 }
 
 static bool make_session(struct names *n)

@@ -152,7 +152,7 @@ static void hold_root_of(struct mounts *m, pid_t pid)
 static void hold_files_of(struct mounts *m, pid_t pid)
 {
 	hold_root_of(m, pid);
-	programs_hold(&m->programs, pid);
+	images_hold(&m->images, pid);
 }
 
 static void hold_running_processes(struct mounts *m)
@@ -236,8 +236,8 @@ void mounts_start(struct mounts *m, const struct target *t)
 	if (root < 0)
 		return;
 	close(root);
-	programs_start(&m->programs, t->kind == TARGET_COMMAND ? PROGRAMS_TO_THE_END :
-								 PROGRAMS_WHILE_RUN);
+	images_start(&m->images, t->kind == TARGET_COMMAND ? IMAGES_TO_THE_END :
+								 IMAGES_WHILE_MAPPED);
 	/* first, so that a program that is started meanwhile is seen */
 	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
 		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));
@@ -294,7 +294,7 @@ void mounts_age(struct mounts *m)
 	for (size_t i = m->n; i-- > 0;)
 		if (held_is_over(m->holds[i].pid, &m->holds[i].alive, now))
 			let_go(m, i);
-	programs_age(&m->programs, now);
+	images_age(&m->images, now);
 }
 
 void mounts_files(const struct mounts *m, struct held_files *out)
@@ -303,13 +303,13 @@ void mounts_files(const struct mounts *m, struct held_files *out)
 	out->n = m->n;
 	for (size_t i = 0; i < m->n; i++)
 		out->fds[i] = m->holds[i].root;
-	programs_list(&m->programs, out);
+	images_list(&m->images, out);
 }
 
 void mounts_close(struct mounts *m)
 {
 	while (m->n)
 		let_go(m, m->n - 1);
-	programs_close(&m->programs);
+	images_close(&m->images);
 	stop_watching(m);
 }

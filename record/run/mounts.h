@@ -13,7 +13,7 @@
 
 #include "base/held_files.h"
 #include "capture/ring.h"
-#include "run/programs.h"
+#include "run/images.h"
 #include "target/target.h"
 
 /* A mount namespace and a directory in it. */
@@ -32,7 +32,7 @@ struct mounts {
 	struct mount_root own;
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
-	struct programs programs;
+	struct images images;
 	struct ring *rings;		/* of counters whose COMM records are read */
 	size_t nr_rings;
 	int epoll;			/* readable when there may be any; -1: no counters */

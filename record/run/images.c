@@ -1,5 +1,5 @@
-/* programs.c - keep descriptors of the programs that were started last. */
-#include "run/programs.h"
+/* images.c - keep descriptors of the programs that were started last. */
+#include "run/images.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -28,13 +28,13 @@ static int mount_of(int fd)
 	return mount;
 }
 
-void programs_start(struct programs *p, enum programs_kept kept)
+void images_start(struct images *p, enum images_kept kept)
 {
 	const char *temporary = getenv("TMPDIR");
-	const char *const paths[PROGRAM_MOUNTS] = { "/", ".", temporary ? temporary : "/tmp" };
+	const char *const paths[IMAGE_MOUNTS] = { "/", ".", temporary ? temporary : "/tmp" };
 
 	p->kept = kept;
-	for (size_t i = 0; i < PROGRAM_MOUNTS; i++) {
+	for (size_t i = 0; i < IMAGE_MOUNTS; i++) {
 		const int fd = open(paths[i], O_PATH | O_CLOEXEC);
 
 		if (fd < 0)
@@ -53,7 +53,7 @@ static bool is_memory_file(const char *link)
 	return n == sizeof(head) - 1 && memcmp(target, head, sizeof(head) - 1) == 0;
 }
 
-static bool is_in_use_anyway(const struct programs *p, int mount)
+static bool is_in_use_anyway(const struct images *p, int mount)
 {
 	for (size_t i = 0; i < p->nr_mounts; i++)
 		if (p->mounts[i] == mount)
@@ -61,7 +61,7 @@ static bool is_in_use_anyway(const struct programs *p, int mount)
 	return false;
 }
 
-static struct program_hold *find_program(struct programs *p, const struct stat *st)
+static struct image_hold *find_image(struct images *p, const struct stat *st)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->holds[i].was.st_ino == st->st_ino && p->holds[i].was.st_dev == st->st_dev)
@@ -69,24 +69,24 @@ static struct program_hold *find_program(struct programs *p, const struct stat *
 	return NULL;
 }
 
-static void drop_program(struct programs *p, size_t i)
+static void drop_image(struct images *p, size_t i)
 {
 	close(p->holds[i].fd);
 	p->holds[i] = p->holds[--p->n];
 }
 
-static void drop_oldest(struct programs *p)
+static void drop_oldest(struct images *p)
 {
 	size_t oldest = 0;
 
 	for (size_t i = 1; i < p->n; i++)
 		if (p->holds[i].alive < p->holds[oldest].alive)
 			oldest = i;
-	drop_program(p, oldest);
+	drop_image(p, oldest);
 }
 
 /* Opens nothing of the file system that the program is on. Returns a descriptor, or -1. */
-static int find_file(const struct programs *p, pid_t pid, struct stat *st)
+static int find_file(const struct images *p, pid_t pid, struct stat *st)
 {
 	char link[32];
 	int fd;
@@ -101,31 +101,31 @@ static int find_file(const struct programs *p, pid_t pid, struct stat *st)
 	return -1;
 }
 
-void programs_hold(struct programs *p, pid_t pid)
+void images_hold(struct images *p, pid_t pid)
 {
-	struct program_hold *held;
+	struct image_hold *held;
 	struct stat st;
 	const int fd = find_file(p, pid, &st);
 
 	if (fd < 0)
 		return;
-	held = find_program(p, &st);
+	held = find_image(p, &st);
 	if (held) {
 		held->pid = pid;
 		held->alive = clock_ms();
 		close(fd);
 		return;
 	}
-	if (p->n == HELD_PROGRAMS_MOST)
+	if (p->n == HELD_IMAGES_MOST)
 		drop_oldest(p);
-	p->holds[p->n++] = (struct program_hold){ fd, st, pid, clock_ms() };
+	p->holds[p->n++] = (struct image_hold){ fd, st, pid, clock_ms() };
 }
 
-void programs_age(struct programs *p, uint64_t now)
+void images_age(struct images *p, uint64_t now)
 {
-	for (size_t i = p->n; i-- > 0 && p->kept == PROGRAMS_WHILE_RUN;)
+	for (size_t i = p->n; i-- > 0 && p->kept == IMAGES_WHILE_MAPPED;)
 		if (held_is_over(p->holds[i].pid, &p->holds[i].alive, now))
-			drop_program(p, i);
+			drop_image(p, i);
 }
 
 static bool is_same_time(const struct timespec *a, const struct timespec *b)
@@ -134,7 +134,7 @@ static bool is_same_time(const struct timespec *a, const struct timespec *b)
 }
 
 /* To remove a file changes its ctime, but afterwards there is no path to write to it. */
-static bool is_as_it_was(const struct program_hold *h)
+static bool is_as_it_was(const struct image_hold *h)
 {
 	struct stat now;
 
@@ -145,19 +145,19 @@ static bool is_as_it_was(const struct program_hold *h)
 		is_same_time(&now.st_mtim, &h->was.st_mtim));
 }
 
-void programs_list(const struct programs *p, struct held_files *out)
+void images_list(const struct images *p, struct held_files *out)
 {
-	out->nr_programs = 0;
+	out->nr_images = 0;
 	for (size_t i = 0; i < p->n; i++)
 		if (is_as_it_was(&p->holds[i]))
-			out->programs[out->nr_programs++] = (struct held_program){
+			out->images[out->nr_images++] = (struct held_image){
 				p->holds[i].fd, p->holds[i].was.st_ino,
 				clock_in_ns(&p->holds[i].was.st_ctim),
 			};
 }
 
-void programs_close(struct programs *p)
+void images_close(struct images *p)
 {
 	while (p->n)
-		drop_program(p, p->n - 1);
+		drop_image(p, p->n - 1);
 }
