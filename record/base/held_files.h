@@ -1,4 +1,6 @@
-/* held_files.h - root directories and programs of processes that may have ended, kept open. */
+/* held_files.h - root directories, programs and libraries of processes that may have ended, kept
+ * open.
+ */
 #ifndef RECORD_HELD_FILES_H
 #define RECORD_HELD_FILES_H
 
@@ -7,13 +9,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HELD_ROOTS_MOST = 32, HELD_IMAGES_MOST = 64, HELD_PATH = 32 };
+enum { HELD_ROOTS_MOST = 32, HELD_IMAGES_MOST = 256, HELD_PATH = 32 };
 
-/* A program that was not changed since it was started. */
+/* A program or library that was not changed since it was started or mapped. */
 struct held_image {
 	int fd;
 	uint64_t ino;
-	uint64_t changed;		/* wall clock, ns: its ctime then */
+	uint64_t changed;		/* wall clock, ns: its ctime then, or, if it was removed
+					 * by then, its mtime */
 };
 
 /* Empty if zeroed. */

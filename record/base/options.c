@@ -285,11 +285,13 @@ static const struct cli_note sections[] = {
 	  "these from when a program is started there until 10 seconds after it has ended, or "
 	  "until the end of the recording: so long the mounts of a container stay in use. "
 	  "--symbols=off holds none." },
-	{ "Programs that are removed",
-	  "Programs that a command removes or builds again, as go run does, are named if they are "
-	  "on the file system of the root, of the current directory or of TMPDIR (/tmp): precord "
-	  "holds the last 64 until its end, and so long they take space on the disk. With -a and "
-	  "-p they are held until 10 seconds after they have ended. --symbols=off holds none." },
+	{ "Programs and libraries that are removed",
+	  "Programs and libraries that a command removes or builds again, as go run does and "
+	  "programs that unpack themselves, are named if they are on the file system of the root, "
+	  "of the current directory or of TMPDIR (/tmp), libraries outside of /usr and /lib: "
+	  "precord holds the last 256 until its end, and so long they take space on the disk. "
+	  "With -a and -p they are held until 10 seconds after the last process that mapped them "
+	  "has ended. --symbols=off holds none." },
 	{ NULL, NULL }
 };
 

@@ -1,11 +1,14 @@
-/* images.c - keep descriptors of the programs that were started last. */
+/* images.c - keep descriptors of the programs and libraries that were mapped last. */
 #include "run/images.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "process/clock.h"
@@ -28,10 +31,16 @@ static int mount_of(int fd)
 	return mount;
 }
 
+static const char *temporary_directory(void)
+{
+	const char *named = getenv("TMPDIR");
+
+	return named ? named : "/tmp";
+}
+
 void images_start(struct images *p, enum images_kept kept)
 {
-	const char *temporary = getenv("TMPDIR");
-	const char *const paths[IMAGE_MOUNTS] = { "/", ".", temporary ? temporary : "/tmp" };
+	const char *const paths[IMAGE_MOUNTS] = { "/", ".", temporary_directory() };
 
 	p->kept = kept;
 	for (size_t i = 0; i < IMAGE_MOUNTS; i++) {
@@ -85,40 +94,102 @@ static void drop_oldest(struct images *p)
 	drop_image(p, oldest);
 }
 
-/* Opens nothing of the file system that the program is on. Returns a descriptor, or -1. */
-static int find_file(const struct images *p, pid_t pid, struct stat *st)
+/* Returns whether a file that was opened with O_PATH may be kept: link leads to it. */
+static bool is_kept(const struct images *p, int fd, const char *link, struct stat *st)
 {
-	char link[32];
-	int fd;
-
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	fd = open(link, O_PATH | O_CLOEXEC);
-	if (fd >= 0 && held_leaves_room(fd) &&
-	    (is_in_use_anyway(p, mount_of(fd)) || is_memory_file(link)) && fstat(fd, st) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	return held_leaves_room(fd) &&
+	       (is_in_use_anyway(p, mount_of(fd)) || is_memory_file(link)) &&
+	       fstat(fd, st) == 0;
 }
 
-void images_hold(struct images *p, pid_t pid)
+static void keep_image(struct images *p, const struct image_hold *image)
 {
-	struct image_hold *held;
-	struct stat st;
-	const int fd = find_file(p, pid, &st);
+	struct image_hold *held = find_image(p, &image->was);
 
-	if (fd < 0)
-		return;
-	held = find_image(p, &st);
 	if (held) {
-		held->pid = pid;
-		held->alive = clock_ms();
-		close(fd);
+		held->pid = image->pid;
+		held->alive = image->alive;
+		close(image->fd);
 		return;
 	}
 	if (p->n == HELD_IMAGES_MOST)
 		drop_oldest(p);
-	p->holds[p->n++] = (struct image_hold){ fd, st, pid, clock_ms() };
+	p->holds[p->n++] = *image;
+}
+
+/* The link opens nothing of the file system that the program is on. */
+void images_hold_program(struct images *p, pid_t pid)
+{
+	struct image_hold image = { .pid = pid, .alive = clock_ms() };
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	image.fd = open(link, O_PATH | O_CLOEXEC);
+	if (image.fd < 0)
+		return;
+	if (is_kept(p, image.fd, link, &image.was))
+		keep_image(p, &image);
+	else
+		close(image.fd);
+}
+
+static bool is_worth_keeping(const char *path)
+{
+	static const char *const left_out[] = { "//", "/usr/", "/lib/", "/lib32/", "/lib64/" };
+
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++)
+		if (strncmp(path, left_out[i], strlen(left_out[i])) == 0)
+			return false;
+	return path[0] == '/';
+}
+
+/* Opens a file on the file system of a directory, and never one on another, which might not answer.
+ * Returns a descriptor, or -1. */
+static int open_beneath(const char *directory, const char *path)
+{
+	const struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				      .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
+	const int top = open(directory, O_PATH | O_CLOEXEC);
+	int fd;
+
+	if (top < 0)
+		return -1;
+	fd = (int)syscall(__NR_openat2, top, path, &how, sizeof(how));
+	close(top);
+	return fd;
+}
+
+/* map_files needs rights, and leads to the file also if that was removed. */
+static int open_mapped(const struct image_map *map, char *link, size_t size)
+{
+	const char *temporary = temporary_directory();
+	const size_t n = strlen(temporary);
+	int fd;
+
+	snprintf(link, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)map->pid, map->address,
+		 map->address + map->size);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		fd = open_beneath("/", map->path + 1);
+	if (fd < 0 && strncmp(map->path, temporary, n) == 0 && map->path[n] == '/')
+		fd = open_beneath(temporary, map->path + n + 1);
+	return fd;
+}
+
+void images_hold_mapped(struct images *p, const struct image_map *map)
+{
+	struct image_hold image = { .pid = map->pid, .alive = clock_ms() };
+	char link[80];
+
+	if (!is_worth_keeping(map->path))
+		return;
+	image.fd = open_mapped(map, link, sizeof(link));
+	if (image.fd < 0)
+		return;
+	if (is_kept(p, image.fd, link, &image.was) && image.was.st_ino == map->ino)
+		keep_image(p, &image);
+	else
+		close(image.fd);
 }
 
 void images_age(struct images *p, uint64_t now)
@@ -131,6 +202,12 @@ void images_age(struct images *p, uint64_t now)
 static bool is_same_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* A file that was removed while it was mapped has a ctime that is later than the map. */
+static const struct timespec *last_change(const struct stat *st)
+{
+	return st->st_nlink ? &st->st_ctim : &st->st_mtim;
 }
 
 /* To remove a file changes its ctime, but afterwards there is no path to write to it. */
@@ -152,7 +229,7 @@ void images_list(const struct images *p, struct held_files *out)
 		if (is_as_it_was(&p->holds[i]))
 			out->images[out->nr_images++] = (struct held_image){
 				p->holds[i].fd, p->holds[i].was.st_ino,
-				clock_in_ns(&p->holds[i].was.st_ctim),
+				clock_in_ns(last_change(&p->holds[i].was)),
 			};
 }
 

@@ -1,9 +1,13 @@
-/* mounts.c - reads COMM records: a program that is started has the mounts that its files are on. */
+/* mounts.c - reads COMM and MMAP2 records: a program that is started has the mounts that its files
+ * are on, and the files that it maps may be gone at the end.
+ */
 #include "run/mounts.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +26,19 @@ enum {
 	RING_PAGES = 8,			/* for the records of some 200 processes */
 };
 
-/* The beginning of a COMM record. */
+/* The beginning of a COMM record, and an MMAP2 record: include/uapi/linux/perf_event.h. */
 struct comm_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
+};
+
+struct mmap2_record {
+	struct comm_record begin;
+	uint64_t address, size, file_offset;
+	uint32_t major, minor;
+	uint64_t ino, ino_generation;
+	uint32_t prot, flags;
+	char path[PATH_MAX];
 };
 
 /* Opens nothing of the file system that the directory is in. Returns a descriptor, or -1. */
@@ -152,7 +165,7 @@ static void hold_root_of(struct mounts *m, pid_t pid)
 static void hold_files_of(struct mounts *m, pid_t pid)
 {
 	hold_root_of(m, pid);
-	images_hold(&m->images, pid);
+	images_hold_program(&m->images, pid);
 }
 
 static void hold_running_processes(struct mounts *m)
@@ -178,8 +191,8 @@ static int open_counter(pid_t pid, int cpu)
 	const struct event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = PERF_ATTR_SIZE_VER5,
 		.config = PERF_COUNT_SW_DUMMY, .wakeup = 1,
-		.flags = ATTR_COMM | ATTR_COMM_EXEC | ATTR_INHERIT | ATTR_WATERMARK |
-			 ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV,
+		.flags = ATTR_COMM | ATTR_COMM_EXEC | ATTR_MMAP | ATTR_MMAP2 | ATTR_INHERIT |
+			 ATTR_WATERMARK | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV,
 	};
 
 	return abi_event_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -247,16 +260,33 @@ void mounts_start(struct mounts *m, const struct target *t)
 		hold_files_of(m, t->threads.items[i]);
 }
 
-static void take_record(struct mounts *m, const struct ring *r, uint64_t at)
+static void take_map(struct mounts *m, const struct mmap2_record *record)
 {
-	struct comm_record record;
+	const size_t most = record->begin.header.size - offsetof(struct mmap2_record, path);
 
+	if (memchr(record->path, '\0', most))
+		images_hold_mapped(&m->images, &(struct image_map){
+			.pid = (pid_t)record->begin.pid, .address = record->address,
+			.size = record->size, .ino = record->ino, .path = record->path,
+		});
+}
+
+static void take_record(struct mounts *m, const struct ring *r, uint64_t at, size_t size)
+{
+	union { struct comm_record comm; struct mmap2_record map; } record;
+	uint8_t *bytes = (uint8_t *)&record;
+
+	if (size < sizeof(record.comm) || size > sizeof(record))
+		return;
 	/* it may wrap */
-	for (size_t i = 0; i < sizeof(record); i++)
-		((uint8_t *)&record)[i] = r->data[(at + i) & (r->size - 1)];
-	if (record.header.type == PD_RECORD_COMM &&
-	    record.header.misc & PERF_RECORD_MISC_COMM_EXEC)
-		hold_files_of(m, (pid_t)record.pid);
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = r->data[(at + i) & (r->size - 1)];
+	if (record.comm.header.type == PD_RECORD_COMM &&
+	    record.comm.header.misc & PERF_RECORD_MISC_COMM_EXEC)
+		hold_files_of(m, (pid_t)record.comm.pid);
+	else if (record.comm.header.type == PD_RECORD_MMAP2 &&
+		 size > offsetof(struct mmap2_record, path))
+		take_map(m, &record.map);
 }
 
 static void read_ring(struct mounts *m, struct ring *r)
@@ -269,7 +299,7 @@ static void read_ring(struct mounts *m, struct ring *r)
 		memcpy(&header, r->data + (at & (r->size - 1)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > left)
 			break;
-		take_record(m, r, at);
+		take_record(m, r, at, header.size);
 		left -= header.size;
 	}
 	ring_release(r);

@@ -1,5 +1,5 @@
-/* mounts.h - holds mount namespaces, root directories and programs of processes that may end before
- * the recording does: the files that they mapped are read at its end.
+/* mounts.h - holds mount namespaces, root directories, programs and libraries of processes that may
+ * end before the recording does: the files that they mapped are read at its end.
  *
  * A descriptor of a namespace keeps its mounts, and so the devices, in use.
  */
@@ -33,7 +33,7 @@ struct mounts {
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
 	struct images images;
-	struct ring *rings;		/* of counters whose COMM records are read */
+	struct ring *rings;		/* of counters whose COMM and MMAP2 records are read */
 	size_t nr_rings;
 	int epoll;			/* readable when there may be any; -1: no counters */
 	uint64_t checked;		/* ms, when the holds were */
@@ -42,13 +42,14 @@ struct mounts {
 #define MOUNTS_NONE { .epoll = -1 }
 
 /* Holds what processes of the target have now, and opens counters that tell when others start a
- * program, if the kernel allows it. */
+ * program or map a file, if the kernel allows it. */
 void mounts_start(struct mounts *m, const struct target *t);
-/* Holds what the programs have that were started since the last call. */
+/* Holds what the programs have that were started, and the files that were mapped, since the last
+ * call. */
 void mounts_look(struct mounts *m);
 /* Lets go of what no process had for 10 s. Call it often. */
 void mounts_age(struct mounts *m);
-/* Stores the directories and programs, borrowed until the next call of another function. */
+/* Stores the directories and images, borrowed until the next call of another function. */
 void mounts_files(const struct mounts *m, struct held_files *out);
 void mounts_close(struct mounts *m);
 

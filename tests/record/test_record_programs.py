@@ -1,10 +1,12 @@
-"""Programs that are removed, or built again, before the recording ends: precord names their
-functions as long as they are as they were when they ran."""
+"""Programs and libraries that are removed, or built again, before the recording ends: precord names
+their functions as long as they are as they were when they ran."""
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -12,7 +14,7 @@ from conftest import TIMEOUT, TOOLS
 from rights import needs
 
 pytestmark = needs("events")
-MANY = 70       # more than are held
+MANY = 260      # more than are held
 SOURCE = r"""
 #include <time.h>
 static volatile unsigned long sum;
@@ -22,10 +24,36 @@ __attribute__((noinline)) void FUNCTION(void)
 }
 int main(int n, char **arguments)
 {
-	while (clock() < CLOCKS_PER_SEC / 1000 * (n > 1 ? 1500 : 30))
+	const clock_t end = clock() + CLOCKS_PER_SEC / 1000 * (n > 1 ? 1500 : 30);
+
+	while (clock() < end)
 		FUNCTION();
 	return arguments == 0;
 }
+"""
+# Loads each library that is named, calls its function, and removes it, if that is to be done.
+HOST = r"""
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int n, char **arguments)
+{
+	for (int i = 2; i < n; i++) {
+		void *library = dlopen(arguments[i], RTLD_NOW);
+
+		if (!library)
+			return 1;
+		if (arguments[1][0] == 'r')
+			unlink(arguments[i]);
+		((void (*)(void))dlsym(library, "work"))();
+	}
+	return 0;
+}
+"""
+MEMORY_LIBRARY = """
+import ctypes, os, sys
+fd = os.memfd_create("library")
+os.write(fd, open(sys.argv[1], "rb").read())
+ctypes.CDLL(f"/proc/self/fd/{fd}").work()
 """
 MEMORY_FILE = """
 import os, sys
@@ -50,11 +78,11 @@ def programs(request, tmp_path_factory):
     return top
 
 
-def names(directory, *arguments):
+def names(directory, *arguments, before=()):
     """The functions of the programs that a recording shows, and why frames there have none."""
     path = directory / "p.data"
-    done = subprocess.run([TOOLS / "precord", "-q", "-e", "cpu-clock:u", "-F", "8000", "-o", path,
-                           *arguments], cwd=directory, timeout=TIMEOUT, text=True,
+    done = subprocess.run([*before, TOOLS / "precord", "-q", "-e", "cpu-clock:u", "-F", "8000",
+                           "-o", path, *arguments], cwd=directory, timeout=TIMEOUT, text=True,
                           stderr=subprocess.PIPE)
     assert done.returncode == 0, done.stderr
     if "took too long" in done.stderr:
@@ -133,3 +161,56 @@ def test_file_systems_can_be_unmounted(programs):
     done = subprocess.run(["unshare", "-m", *command], cwd=programs, timeout=TIMEOUT, text=True,
                           stderr=subprocess.PIPE)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(name="libraries", params=["sha1", "none"])
+def libraries_fixture(request, tmp_path):
+    """A directory with two libraries, and a program that loads what it is told to."""
+    source = SOURCE.replace("int main(int n, char **arguments)",
+                            "static int run(int n, void *arguments)")
+    source += "void work(void) { for (int i = 0; i < 8; i++) run(1, 0); }\n"
+    tmp_path.joinpath("library.c").write_text(source)
+    tmp_path.joinpath("host.c").write_text(HOST)
+    for name in ("first", "second"):
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", f"-DFUNCTION={name}_function",
+                        f"-Wl,--build-id={request.param}", "-o", tmp_path / name,
+                        tmp_path / "library.c"], check=True)
+    subprocess.run(["gcc", "-O1", "-o", tmp_path / "host", tmp_path / "host.c", "-ldl"], check=True)
+    return tmp_path
+
+
+def test_a_library_that_is_removed_once_it_is_loaded(libraries):
+    """As Java programs do with those that they carry."""
+    assert names(libraries, "--", "./host", "remove", "./first", "./second") == {
+        "first_function", "second_function"}
+
+
+def test_a_library_that_is_removed_at_the_end(libraries):
+    """As programs do that unpack themselves."""
+    assert names(libraries, *shell("mkdir unpacked; cp first unpacked; ./host keep unpacked/first; "
+                                   "rm -r unpacked")) == {"first_function"}
+
+
+def test_a_library_that_is_built_again(libraries):
+    """At the same path: each run has the names of its own build."""
+    assert names(libraries, *shell("cp first l; ./host keep ./l; cp second new; mv new l; "
+                                   "./host keep ./l")) == {"first_function", "second_function"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may open what a process has mapped")
+def test_a_library_in_memory(libraries):
+    assert names(libraries, "--", sys.executable, "-c", MEMORY_LIBRARY, "first") >= {
+        "first_function"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"),
+                    reason="only root becomes another user, with setpriv")
+def test_a_library_of_a_user_without_rights(libraries):
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        place = pathlib.Path(shutil.copytree(libraries, place, dirs_exist_ok=True))
+        for path in (place, *place.iterdir()):
+            os.chown(path, 65534, 65534)
+        assert names(place, *shell("mkdir unpacked; cp first unpacked; "
+                                   "./host keep unpacked/first; rm -r unpacked"),
+                     before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]) == {
+                         "first_function"}
