@@ -351,10 +351,11 @@ check: deps
 
 # What check leaves out.
 check-more: deps
-	+$(Q)$(SUBMAKE) B=build SAN=0 all
+	+$(Q)$(SUBMAKE) check-builds
 	+$(Q)if command -v clang >/dev/null; then \
 		$(SUBMAKE) B=build/clang SAN=0 CC=clang OPT=-O1 all; \
 	else echo 'clang: not here, skipped'; fi
+	$(call run_tests,build/san,$(PARALLEL),sanitize and long,tests)
 	$(call run_tests,build,$(PARALLEL),sanitize or long,$(addprefix --ignore=,$(ALONE)) tests)
 	$(call run_tests,build,,sanitize or long,$(ALONE))
 

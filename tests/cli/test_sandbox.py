@@ -61,6 +61,7 @@ FORMATS = [("-j", "1"), ("-j", "2"), ("-f", "jsonl", "--sort", "time", "-j", "2"
 
 
 @no_sandbox_here
+@pytest.mark.long
 def test_every_fixture(fixture_file):
     for args in FORMATS:
         both("pdecode", *args, fixture_file.path)

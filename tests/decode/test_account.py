@@ -44,6 +44,7 @@ def faults_of(path):
 
 
 @pytest.mark.parametrize("name", mutants.FILES)
+@pytest.mark.long
 def test_mutants(name, tmp_path):
     """Some mutants of each kind of damage."""
     data = (PERF / f"{name}.data").read_bytes()
@@ -55,6 +56,7 @@ def test_mutants(name, tmp_path):
             assert faults_of(path) == [], (way, i)
 
 
+@pytest.mark.long
 def test_the_catalogue(tmp_path):
     """Every layout and container, in one byte order."""
     paths = write(str(tmp_path))

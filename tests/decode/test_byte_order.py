@@ -133,6 +133,7 @@ def but_the_cut_one(document):
 
 
 @pytest.mark.sanitize
+@pytest.mark.long
 def test_file_swapped_to_big_endian(data_file, decoder, tmp_path):
     little = swap.load(data_file.path)
     big = swapped(little)

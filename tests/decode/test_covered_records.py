@@ -40,6 +40,7 @@ def by_type(run_pdecode, path):
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.long
 def test_a_size_that_covers_the_next_record(name, run_pdecode, decode, tmp_path):
     """If the size of a sample is implausible, the covered records can be found alone; the sample is
     then reported as skipped."""

@@ -143,6 +143,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_twice_the_input_takes_twice_as_long(kind, tmp_path):
     files = Files(tmp_path, lambda n: recording(KINDS[kind](n)))
     command = [compiled.program("history_dump")]

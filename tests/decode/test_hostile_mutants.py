@@ -69,6 +69,7 @@ def test_the_catalogue_turns(mutate, catalogue):
     assert mutate("order", "whole", *catalogue.values()) == len(catalogue)
 
 
+@pytest.mark.long
 def test_every_length_comes_back(mutate, catalogue):
     paths = [catalogue[name] for name in CUT]
     assert (mutate("roundtrip", "truncate", *paths)
@@ -91,6 +92,7 @@ def test_every_bit_of_a_header(mutate, catalogue):
     assert mutate("decode", "flip", path) == 8 * os.path.getsize(path)
 
 
+@pytest.mark.long
 def test_counts_and_sizes(mutate, catalogue):
     """Numbers found by the layout tables become 0, 1, the largest, the largest but one. Every other
     file is big-endian."""

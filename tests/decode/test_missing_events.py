@@ -155,6 +155,7 @@ def attrs_with_samples(pipe):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("bit", range(KNOWN_BITS))
+@pytest.mark.long
 def test_a_wrong_bit_of_sample_type(bit, pipe, tmp_path):
     """The first sample fits the copy in EVENT_DESC, and not the attribute."""
     before = document(pipe)

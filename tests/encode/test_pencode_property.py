@@ -197,6 +197,7 @@ def documents(draw):
           suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
                                  HealthCheck.filter_too_much])
 @given(documents())
+@pytest.mark.long
 def test_encoded_values_are_decoded(made):
     name, doc = made
     after = document(pencode(doc))

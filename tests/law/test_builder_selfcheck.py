@@ -202,6 +202,7 @@ def test_facts_name_existing_fields():
 
 @pytest.mark.skipif(not REAL, reason="neither captures nor corpus are here")
 @pytest.mark.parametrize("name", REAL)
+@pytest.mark.long
 def test_walk_of_a_real_file(name):
     data = load(REAL[name])
     report = swap.Report()

@@ -92,6 +92,7 @@ def recordings(place):
     return sorted(path for path in place.iterdir() if path.name.startswith("perf.data"))
 
 
+@pytest.mark.long
 def test_precord(precord, workload, kill_at, run_pdecode, perf, tmp_path):
     draw = random.Random(SEED)
     totals = dict.fromkeys(MODES, 0)

@@ -140,6 +140,7 @@ def until_steady(test):
 
 
 @until_steady
+@pytest.mark.long
 def test_every_feature_as_perf_has_it(run, perf_record):
     needs_root()
     theirs, _ = perf_record("-e", "sched:sched_switch", "-k", "mono", "-a", "--", "true")

@@ -153,6 +153,7 @@ def differences(path, mine, theirs):
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - UNLIKE_BINUTILS))
+@pytest.mark.long
 def test_every_address_as_addr2line(kind, built):
     if kind == "clang-v4" and is_binutils_before(2, 40):
         pytest.skip("this addr2line shows the plain names of inlined functions")

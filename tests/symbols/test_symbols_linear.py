@@ -184,6 +184,7 @@ class Recordings(Files):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
 def test_twice_the_file_takes_twice_as_long(kind, tmp_path):
     files = Recordings(tmp_path, KINDS[kind])
     command = [TOOLS / "pdecode", "-f", "jsonl", "--symbols=names", "--lines", "-o", "/dev/null"]
