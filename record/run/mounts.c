@@ -23,7 +23,8 @@
 enum {
 	CHECK_MS = 1000,
 	PROCESSES_MOST = 4096,		/* that run already and are looked at */
-	RING_PAGES = 8,			/* for the records of some 200 processes */
+	RING_PAGES = 32,		/* for the records of a program with 700 libraries */
+	RING_PAGES_LEAST = 8,		/* where little memory may be locked */
 };
 
 /* The beginning of a COMM record, and an MMAP2 record: include/uapi/linux/perf_event.h. */
@@ -198,16 +199,24 @@ static int open_counter(pid_t pid, int cpu)
 	return abi_event_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static int map_largest_ring(struct ring *r, int fd)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (ring_map(r, fd, RING_FORWARD, RING_PAGES * page) == 0)
+		return 0;
+	return ring_map(r, fd, RING_FORWARD, RING_PAGES_LEAST * page);
+}
+
 static bool watch_cpu(struct mounts *m, pid_t pid, int cpu)
 {
-	const size_t ring_size = RING_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	struct ring *r = &m->rings[m->nr_rings];
 	const int fd = open_counter(pid, cpu);
 
 	if (fd < 0)
 		return false;
-	if (ring_map(&m->rings[m->nr_rings], fd, RING_FORWARD, ring_size) ||
-	    counter_watch(m->epoll, fd)) {
-		ring_unmap(&m->rings[m->nr_rings]);
+	if (map_largest_ring(r, fd) || counter_watch(m->epoll, fd)) {
+		ring_unmap(r);
 		close(fd);
 		return false;
 	}
