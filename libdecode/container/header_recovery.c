@@ -2,34 +2,17 @@
 #include "container/header_recovery.h"
 
 #include "container/feature_table.h"
+#include "container/file_bytes.h"
 #include "container/moved_features.h"
 #include "stream/resync.h"
 
-#define HEADER PD_RECORD_HEADER_SIZE
-#define ATTR_MAX 4096
-#define CHAIN 3		/* records in a row that are enough to recognize the first */
 #define CHUNK 65536
 
 struct file {
-	struct pd_source *source;
-	enum pd_swap swap;
-	uint64_t size;
+	struct pd_file_bytes bytes;
 	const struct pd_report *report;
 	bool recovered;
 };
-
-static bool is_in_file(const struct file *f, uint64_t offset, uint64_t size)
-{
-	return offset <= f->size && size <= f->size - offset;
-}
-
-static bool load_bytes(const struct file *f, uint64_t offset, uint8_t *p, size_t n)
-{
-	struct pd_error ignored;
-
-	return is_in_file(f, offset, n) &&
-	       pd_source_pread(f->source, offset, p, n, &ignored) == (int64_t)n;
-}
 
 static void replace_number(struct file *f, const char *field, uint64_t at, uint64_t *number,
 			   uint64_t with)
@@ -44,90 +27,51 @@ static void replace_number(struct file *f, const char *field, uint64_t at, uint6
 
 /* --- attrs --- */
 
-/* Returns the size that an attribute at this offset states; 0 if there is no attribute. */
-static uint64_t attr_at(const struct file *f, uint64_t offset)
+static bool attrs_fill(const struct file *f, const struct pd_header_numbers *h, uint64_t offset)
 {
-	uint8_t bytes[8];
-	uint64_t size;
-
-	if (!load_bytes(f, offset, bytes, sizeof(bytes)))
-		return 0;
-	size = pd_attr_size_load(bytes, f->swap);
-	if (size == 0)	/* as written by the first versions of perf */
-		size = PD_ATTR_SIZE_VER0;
-	return size >= PD_ATTR_SIZE_VER0 && size <= ATTR_MAX && size % 8 == 0 ? size : 0;
+	return pd_file_bytes_attrs_fill(&f->bytes, offset, h->attrs.size, h->attr_size);
 }
 
-static bool attrs_fit(const struct file *f, uint64_t offset, uint64_t size, uint64_t stride)
+static bool attrs_fit(const struct file *f, const struct pd_header_numbers *h, uint64_t offset)
 {
-	const uint64_t own = attr_at(f, offset);
-
-	return own && stride >= own + PD_SECTION_SIZE && stride <= ATTR_MAX && size &&
-	       size % stride == 0 && is_in_file(f, offset, size);
-}
-
-/* Returns whether the attributes here are as perf writes them: each fills its entry up to its
- * ids. */
-static bool attrs_fill(const struct file *f, uint64_t offset, uint64_t size, uint64_t stride)
-{
-	return attrs_fit(f, offset, size, stride) &&
-	       attr_at(f, offset) + PD_SECTION_SIZE == stride;
+	return pd_file_bytes_attrs_fit(&f->bytes, offset, h->attrs.size, h->attr_size);
 }
 
 static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 {
-	const uint64_t stride = attr_at(f, h->attrs.offset) + PD_SECTION_SIZE;
+	const uint64_t stride = pd_file_bytes_attr(&f->bytes, h->attrs.offset) + PD_SECTION_SIZE;
 	const uint64_t before = h->data.offset - h->attrs.size,
 		       between = h->data.offset - h->attrs.offset;
 
-	if (!h->attrs.size || attrs_fill(f, h->attrs.offset, h->attrs.size, h->attr_size))
+	if (!h->attrs.size || attrs_fill(f, h, h->attrs.offset))
 		return;
 	if (h->data.offset >= h->attrs.size &&
-	    attrs_fill(f, before, h->attrs.size, h->attr_size)) {
+	    attrs_fill(f, h, before)) {
 		replace_number(f, "attrs.offset", 24, &h->attrs.offset, before);
 		return;
 	}
-	if (attrs_fit(f, h->attrs.offset, h->attrs.size, h->attr_size))
+	if (attrs_fit(f, h, h->attrs.offset))
 		return;
-	if (attrs_fit(f, h->attrs.offset, h->attrs.size, stride))
+	if (pd_file_bytes_attrs_fit(&f->bytes, h->attrs.offset, h->attrs.size, stride))
 		replace_number(f, "attr_size", 16, &h->attr_size, stride);
 	else if (h->data.offset >= h->attrs.size &&
-		 attrs_fit(f, before, h->attrs.size, h->attr_size))
+		 attrs_fit(f, h, before))
 		replace_number(f, "attrs.offset", 24, &h->attrs.offset, before);
 	else if (h->data.offset >= h->attrs.offset &&
-		 attrs_fit(f, h->attrs.offset, between, h->attr_size))
+		 pd_file_bytes_attrs_fit(&f->bytes, h->attrs.offset, between, h->attr_size))
 		replace_number(f, "attrs.size", 32, &h->attrs.size, between);
 }
 
 /* --- data --- */
 
-/* Returns whether a few records in a row begin at the offset. */
-static bool records_at(const struct file *f, uint64_t offset)
-{
-	for (unsigned int i = 0; i < CHAIN; i++) {
-		uint8_t bytes[HEADER];
-		struct pd_record_header h;
-
-		if (!load_bytes(f, offset, bytes, sizeof(bytes)))
-			return i && offset == f->size;
-		h = pd_record_header_load(bytes, f->swap);
-		if (!pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type)))
-			return false;
-		if (h.type == PD_RECORD_AUXTRACE)
-			return true;
-		offset += h.size;
-	}
-	return true;
-}
-
 static void recover_data_offset(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t attrs_end = h->attrs.offset + h->attrs.size;
 
-	if (records_at(f, h->data.offset) || attrs_end == h->data.offset ||
-	    !is_in_file(f, h->attrs.offset, h->attrs.size))
+	if (pd_file_bytes_records(&f->bytes, h->data.offset) || attrs_end == h->data.offset ||
+	    !pd_file_bytes_has(&f->bytes, h->attrs.offset, h->attrs.size))
 		return;
-	if (records_at(f, attrs_end))
+	if (pd_file_bytes_records(&f->bytes, attrs_end))
 		replace_number(f, "data.offset", 40, &h->data.offset, attrs_end);
 }
 
@@ -136,13 +80,14 @@ static bool table_may_be_at(const struct file *f, uint64_t offset, size_t n)
 {
 	uint8_t bytes[PD_FEATURE_BITS * PD_SECTION_SIZE];
 
-	if (!load_bytes(f, offset, bytes, n * PD_SECTION_SIZE))
+	if (!pd_file_bytes_load(&f->bytes, offset, bytes, n * PD_SECTION_SIZE))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t at = pd_load64(bytes + i * PD_SECTION_SIZE, f->swap);
-		const uint64_t size = pd_load64(bytes + i * PD_SECTION_SIZE + 8, f->swap);
+		const uint64_t at = pd_load64(bytes + i * PD_SECTION_SIZE, f->bytes.swap);
+		const uint64_t size = pd_load64(bytes + i * PD_SECTION_SIZE + 8, f->bytes.swap);
 
-		if (!is_in_file(f, at, size) || (size && at < offset + n * PD_SECTION_SIZE))
+		if (!pd_file_bytes_has(&f->bytes, at, size) ||
+		    (size && at < offset + n * PD_SECTION_SIZE))
 			return false;
 	}
 	return true;
@@ -155,14 +100,14 @@ static bool table_at(const struct file *f, uint64_t offset, size_t n)
 	uint8_t bytes[2 * PD_SECTION_SIZE];
 	uint64_t first, size, second;
 
-	if (!load_bytes(f, offset, bytes, n > 1 ? sizeof(bytes) : PD_SECTION_SIZE))
+	if (!pd_file_bytes_load(&f->bytes, offset, bytes, n > 1 ? sizeof(bytes) : PD_SECTION_SIZE))
 		return false;
-	first = pd_load64(bytes, f->swap);
-	size = pd_load64(bytes + 8, f->swap);
+	first = pd_load64(bytes, f->bytes.swap);
+	size = pd_load64(bytes + 8, f->bytes.swap);
 	if (first < offset + n * PD_SECTION_SIZE ||
-	    first > offset + PD_FEATURE_TABLES_MAX || !is_in_file(f, first, size))
+	    first > offset + PD_FEATURE_TABLES_MAX || !pd_file_bytes_has(&f->bytes, first, size))
 		return false;
-	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->swap) : first + size;
+	second = n > 1 ? pd_load64(bytes + PD_SECTION_SIZE, f->bytes.swap) : first + size;
 	return second == first + size && table_may_be_at(f, offset, n);
 }
 
@@ -174,32 +119,33 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 	uint64_t from = 0;
 	int64_t filled = 0;
 
-	while (is_in_file(f, offset, PD_SECTION_SIZE)) {
+	while (pd_file_bytes_has(&f->bytes, offset, PD_SECTION_SIZE)) {
 		struct pd_error ignored;
 		const uint8_t *p;
 		uint64_t first;
 		struct pd_record_header h;
 
 		if (offset < from || offset + PD_SECTION_SIZE > from + (uint64_t)filled) {
-			const uint64_t data = pd_source_data_from(f->source, offset);
+			const uint64_t data = pd_source_data_from(f->bytes.source, offset);
 
 			if (data == UINT64_MAX)
 				return false;
 			if (data > offset)
 				offset += (data - offset) & ~7ull;
 			from = offset;
-			filled = pd_source_pread(f->source, from, chunk, sizeof(chunk), &ignored);
+			filled = pd_source_pread(f->bytes.source, from, chunk, sizeof(chunk),
+						 &ignored);
 			if (filled < PD_SECTION_SIZE)
 				return false;
 		}
 		p = chunk + (offset - from);
-		h = pd_record_header_load(p, f->swap);
-		first = pd_load64(p, f->swap);
+		h = pd_record_header_load(p, f->bytes.swap);
+		first = pd_load64(p, f->bytes.swap);
 		if (pd_resync_may_begin(h.type, h.size, pd_record_desc(h.type))) {
 			offset += h.size;
 			if (h.type == PD_RECORD_AUXTRACE &&
-			    is_in_file(f, offset, pd_load64(p + 8, f->swap)))
-				offset += pd_load64(p + 8, f->swap);
+			    pd_file_bytes_has(&f->bytes, offset, pd_load64(p + 8, f->bytes.swap)))
+				offset += pd_load64(p + 8, f->bytes.swap);
 			continue;
 		}
 		if (first >= offset + n * PD_SECTION_SIZE &&
@@ -218,9 +164,9 @@ static bool is_table_stated(const struct file *f, const struct pd_header_numbers
 {
 	const uint64_t end = h->data.offset + h->data.size;
 
-	return is_in_file(f, h->data.offset, h->data.size) &&
+	return pd_file_bytes_has(&f->bytes, h->data.offset, h->data.size) &&
 	       (table_at(f, end, nr_features) ||
-		pd_feature_own_table_at(f->source, end + nr_features * PD_SECTION_SIZE));
+		pd_feature_own_table_at(f->bytes.source, end + nr_features * PD_SECTION_SIZE));
 }
 
 /* Finds features that are all as far from their stated offsets. Bytes were then inserted before
@@ -228,21 +174,21 @@ static bool is_table_stated(const struct file *f, const struct pd_header_numbers
  * are, else in the records. */
 static bool recover_moved(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
-	const struct pd_moved_search search = { .source = f->source, .swap = f->swap,
-		.file_size = f->size, .data_offset = h->data.offset,
+	const struct pd_moved_search search = { .source = f->bytes.source, .swap = f->bytes.swap,
+		.file_size = f->bytes.size, .data_offset = h->data.offset,
 		.data_end = h->data.offset + h->data.size, .nr_features = nr_features };
 	uint64_t table;
 
 	if (!pd_moved_features_find(&search, &table))
 		return false;
 	h->moved = table - search.data_end;
-	if (!attrs_fill(f, h->attrs.offset, h->attrs.size, h->attr_size) &&
-	    attrs_fill(f, h->attrs.offset + h->moved, h->attrs.size, h->attr_size)) {
+	if (!attrs_fill(f, h, h->attrs.offset) && attrs_fill(f, h, h->attrs.offset + h->moved)) {
 		h->ids_doubtful = true;
 		replace_number(f, "attrs.offset", 24, &h->attrs.offset,
 			       h->attrs.offset + h->moved);
 		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
-	} else if (!records_at(f, h->data.offset) && records_at(f, h->data.offset + h->moved)) {
+	} else if (!pd_file_bytes_records(&f->bytes, h->data.offset) &&
+		   pd_file_bytes_records(&f->bytes, h->data.offset + h->moved)) {
 		h->ids_doubtful = h->attrs_doubtful = true;
 		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
 	} else {
@@ -258,7 +204,7 @@ static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_
 	uint64_t table;
 
 	if (recover_moved(f, h, nr_features) ||
-	    (is_in_file(f, h->data.offset, h->data.size) &&
+	    (pd_file_bytes_has(&f->bytes, h->data.offset, h->data.size) &&
 	     table_may_be_at(f, end, nr_features)))	/* of another writer */
 		return;
 	if (find_table(f, h->data.offset, nr_features, &table) &&
@@ -270,10 +216,10 @@ static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_
 bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t file_size,
 		       struct pd_header_numbers *h, size_t nr_features, const struct pd_report *r)
 {
-	struct file f = { .source = source, .swap = swap, .size = file_size, .report = r };
+	struct file f = { .bytes = { source, swap, file_size }, .report = r };
 	const bool has_table = nr_features && h->data.size;
 
-	if (has_table && !attrs_fill(&f, h->attrs.offset, h->attrs.size, h->attr_size) &&
+	if (has_table && !attrs_fill(&f, h, h->attrs.offset) &&
 	    !is_table_stated(&f, h, nr_features))
 		recover_moved(&f, h, nr_features);
 	recover_attrs(&f, h);
@@ -286,15 +232,17 @@ bool pd_recover_header(struct pd_source *source, enum pd_swap swap, uint64_t fil
 bool pd_recovery_is_table_at(struct pd_source *source, enum pd_swap swap, uint64_t file_size,
 			     uint64_t offset, size_t n)
 {
-	const struct file f = { .source = source, .swap = swap, .size = file_size };
+	const struct file f = { .bytes = { source, swap, file_size } };
 
 	return n && table_may_be_at(&f, offset, n);
 }
 
 bool pd_recovery_is_pipe(struct pd_source *source, enum pd_swap swap, uint64_t header_size)
 {
-	struct file f = { .source = source, .swap = swap };
+	struct file f = { .bytes = { .source = source, .swap = swap } };
 
-	return (header_size < PD_FILE_HEADER_V1 || header_size > ATTR_MAX || header_size % 8) &&
-	       pd_source_size(source, &f.size) && records_at(&f, PD_MAGIC_SIZE);
+	return (header_size < PD_FILE_HEADER_V1 || header_size > PD_ATTR_SIZE_MAX ||
+		header_size % 8) &&
+	       pd_source_size(source, &f.bytes.size) &&
+	       pd_file_bytes_records(&f.bytes, PD_MAGIC_SIZE);
 }
