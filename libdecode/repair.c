@@ -476,6 +476,8 @@ static bool is_whole(struct repair *p, const struct pd_feature *f)
 		if (info->sections[k].feature == f->id && info->sections[k].offset == f->offset &&
 		    f->id && info->sections[k].size != f->bytes.size)
 			return false;
+	if (pd_reader_feature_is_changed(p->reader, f->id))
+		return false;
 	return pd_session_check_feature(p->session, f->id, f->bytes, &extent) == PD_OK;
 }
 

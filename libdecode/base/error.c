@@ -88,6 +88,8 @@ static void format_size(const struct pd_error *e, const char *field, char *buf)
 			 "its size of %" PRIu64
 			 " covers other records: its own fields take %" PRIu64 " bytes",
 			 e->have, e->want);
+	else if (e->text)
+		snprintf(buf, PART, "%s", e->text);
 	else
 		snprintf(buf, PART, "%s%simpossible size", field, field[0] ? ": " : "");
 }

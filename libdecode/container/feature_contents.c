@@ -1,6 +1,15 @@
 /* feature_contents.c - reads the features that the tables name, for the session and for damage. */
 #include "container/feature_contents.h"
 
+#include "plan/walk.h"
+
+/* Returns whether the session is to have the feature. The attributes and ids of a changed
+ * EVENT_DESC are not copies of the events'. */
+static bool is_to_be_used(const struct pd_container *c, uint32_t feature)
+{
+	return !c->left_out[feature] && (feature != PD_FEATURE_EVENT_DESC || !c->changed[feature]);
+}
+
 int pd_features_update(const struct pd_loader *l)
 {
 	static const uint32_t first[] = {
@@ -13,7 +22,7 @@ int pd_features_update(const struct pd_loader *l)
 
 	for (size_t f = 0; f < sizeof(first) / sizeof(*first); f++)
 		for (size_t i = 0; i < c->nr_features; i++) {
-			if (c->features[i].feature != first[f] || c->left_out[first[f]])
+			if (c->features[i].feature != first[f] || !is_to_be_used(c, first[f]))
 				continue;
 			if (pd_section_read(l->source, &c->features[i], &bytes, l->e) == 0)
 				pd_session_update_feature(l->session, first[f],
@@ -66,4 +75,37 @@ int pd_features_check(const struct pd_loader *l)
 	}
 	pd_buf_free(&bytes);
 	return err;
+}
+
+/* The form of CPU_TOPOLOGY depends on NRCPUS. */
+static struct pd_plan *plan_with_form(struct pd_session *s, uint32_t feature)
+{
+	const struct pd_feature_desc *d =
+		feature == PD_FEATURE_CPU_TOPOLOGY ? NULL : pd_feature_desc(feature);
+	struct pd_plan *plan = d ? pd_session_feature_plan(s, d) : NULL;
+
+	return plan && plan->list->size == PD_VARIABLE ? plan : NULL;
+}
+
+bool pd_feature_has_form(struct pd_session *s, uint32_t feature)
+{
+	return plan_with_form(s, feature);
+}
+
+int pd_feature_is_filled(const struct pd_loader *l, const struct pd_section *section,
+			 struct pd_buf *bytes, bool *is_filled)
+{
+	const struct pd_plan *plan = plan_with_form(l->session, section->feature);
+	struct pd_extent_of extent;
+
+	*is_filled = false;
+	if (!plan || !section->size)
+		return 0;
+	if (pd_section_read(l->source, section, bytes, l->e))
+		return l->e->code == PD_E_IO ? -1 : 0;
+	if (bytes->size < section->size || pd_all_zero(pd_buf_bytes(bytes)))
+		return 0;
+	pd_measure(plan, pd_buf_bytes(bytes), 0, l->session->swap, PD_TEXT_TO_END, &extent);
+	*is_filled = extent.code == PD_OK && extent.end == section->size;
+	return 0;
 }

@@ -12,4 +12,12 @@ int pd_features_update(const struct pd_loader *l);
  * or -1 and *l->e. */
 int pd_features_check(const struct pd_loader *l);
 
+/* Returns whether the bytes of a feature tell whether it is there: it has lengths, or counts. */
+bool pd_feature_has_form(struct pd_session *s, uint32_t feature);
+
+/* Sets *is_filled to whether the section holds such a feature, which fills it. `bytes` is reused.
+ * Returns 0, or -1 and *l->e. */
+int pd_feature_is_filled(const struct pd_loader *l, const struct pd_section *section,
+			 struct pd_buf *bytes, bool *is_filled);
+
 #endif

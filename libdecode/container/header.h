@@ -23,6 +23,7 @@ struct pd_container {
 	struct pd_section *features;	/* the features in `sections`, ascending; points into it */
 	size_t nr_features;
 	bool left_out[PD_FEATURE_BITS];	/* present, but not read */
+	bool changed[PD_FEATURE_BITS];	/* has bytes that were inserted, or lacks some */
 	uint64_t ids_size, features_size;	/* bytes read: overlapping sections must not
 						 * multiply the file's size */
 	struct pd_account account;	/* for the bytes around the records */
@@ -30,6 +31,7 @@ struct pd_container {
 					 * the input */
 	uint64_t features_moved;	/* by which features are after their stated offsets, modulo
 					 * 2^64: bytes were inserted before them, or removed */
+	uint64_t ids_moved;		/* by which ids are after theirs */
 	bool ids_doubtful;		/* before the end of the attributes: ids may be at another
 					 * offset than stated; EVENT_DESC has them */
 };

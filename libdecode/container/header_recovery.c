@@ -1,6 +1,7 @@
 /* header_recovery.c - corrects a damaged file header. */
 #include "container/header_recovery.h"
 
+#include "container/changed_tables.h"
 #include "container/feature_table.h"
 #include "container/file_bytes.h"
 #include "container/moved_features.h"
@@ -169,14 +170,31 @@ static bool is_table_stated(const struct file *f, const struct pd_header_numbers
 		pd_feature_own_table_at(f->bytes.source, end + nr_features * PD_SECTION_SIZE));
 }
 
+static struct pd_moved_search search_in(const struct file *f, const struct pd_header_numbers *h,
+					size_t nr_features)
+{
+	return (struct pd_moved_search){ .source = f->bytes.source, .swap = f->bytes.swap,
+		.file_size = f->bytes.size, .data_offset = h->data.offset,
+		.data_end = h->data.offset + h->data.size, .nr_features = nr_features };
+}
+
+/* Returns whether the features are after the stated end of the records, and their tables are
+ * damaged. */
+static bool is_table_changed(const struct file *f, const struct pd_header_numbers *h,
+			     size_t nr_features)
+{
+	const struct pd_moved_search search = search_in(f, h, nr_features);
+
+	return pd_file_bytes_has(&f->bytes, h->data.offset, h->data.size) &&
+	       pd_changed_tables_are_at(&search);
+}
+
 /* Finds features that are all as far from their stated offsets. Bytes were then inserted before
  * them, or removed: before the attributes if these are as far from theirs, in them if the records
  * are, else in the records. */
 static bool recover_moved(struct file *f, struct pd_header_numbers *h, size_t nr_features)
 {
-	const struct pd_moved_search search = { .source = f->bytes.source, .swap = f->bytes.swap,
-		.file_size = f->bytes.size, .data_offset = h->data.offset,
-		.data_end = h->data.offset + h->data.size, .nr_features = nr_features };
+	const struct pd_moved_search search = search_in(f, h, nr_features);
 	uint64_t table;
 
 	if (!pd_moved_features_find(&search, &table))
@@ -203,7 +221,7 @@ static void recover_data_size(struct file *f, struct pd_header_numbers *h, size_
 	const uint64_t end = h->data.offset + h->data.size;
 	uint64_t table;
 
-	if (recover_moved(f, h, nr_features) ||
+	if (recover_moved(f, h, nr_features) || is_table_changed(f, h, nr_features) ||
 	    (pd_file_bytes_has(&f->bytes, h->data.offset, h->data.size) &&
 	     table_may_be_at(f, end, nr_features)))	/* of another writer */
 		return;

@@ -38,20 +38,30 @@ static uint64_t end_of_own(const struct pd_moved_search *s, struct pd_bytes tabl
 			    PD_OWN_ENTRY_SIZE, (size_t)n, at);
 }
 
+uint64_t pd_moved_features_end(const struct pd_moved_search *s, struct pd_bytes tables)
+{
+	const size_t size = s->nr_features * PD_SECTION_SIZE;
+	const uint64_t least = s->data_end + size, first = pd_load64(tables.data, s->swap);
+	uint64_t end;
+
+	if (first < least || first - least > PD_FEATURE_TABLES_MAX || tables.size < size)
+		return 0;
+	end = end_of_chain(s, tables.data, PD_SECTION_SIZE, s->nr_features, first);
+	return end ? end_of_own(s, (struct pd_bytes){ tables.data + size, tables.size - size },
+				end) :
+		     0;
+}
+
 /* Returns whether the table is at `offset`, where `bytes` begin. */
 static bool table_at(const struct pd_moved_search *s, struct pd_bytes bytes, uint64_t offset)
 {
-	const size_t size = s->nr_features * PD_SECTION_SIZE;
-	const uint64_t least = s->data_end + size, first = pd_load64(bytes.data, s->swap);
+	struct pd_moved_search here = *s;
 	uint64_t end;
 
-	if (first < least || first - least > PD_FEATURE_TABLES_MAX || bytes.size < size)
-		return false;
-	end = end_of_chain(s, bytes.data, PD_SECTION_SIZE, s->nr_features, first);
-	if (!end)
-		return false;
-	end = end_of_own(s, (struct pd_bytes){ bytes.data + size, bytes.size - size }, end);
-	return end && end - s->data_end == s->file_size - offset;
+	if (here.data_end == UINT64_MAX)
+		here.data_end = offset - s->distance;
+	end = pd_moved_features_end(&here, bytes);
+	return end && end - here.data_end == s->file_size - offset;
 }
 
 bool pd_moved_features_find(const struct pd_moved_search *s, uint64_t *table)
@@ -60,7 +70,8 @@ bool pd_moved_features_find(const struct pd_moved_search *s, uint64_t *table)
 	struct pd_error ignored;
 	uint64_t at = s->data_offset;
 
-	if (s->data_end > INT64_MAX || s->data_end < s->data_offset)
+	if (s->data_end != UINT64_MAX &&
+	    (s->data_end > INT64_MAX || s->data_end < s->data_offset))
 		return false;
 	while ((at = pd_source_data_from(s->source, at)) < s->file_size) {
 		const int64_t got = pd_source_pread(s->source, at, chunk, sizeof(chunk), &ignored);

@@ -8,9 +8,16 @@ struct pd_moved_search {
 	struct pd_source *source;
 	enum pd_swap swap;
 	uint64_t file_size;
-	uint64_t data_offset, data_end;	/* as the header states them */
+	uint64_t data_offset, data_end;	/* as the header states them; an end of UINT64_MAX is not
+					 * known, but the distance */
+	uint64_t distance;
 	size_t nr_features;		/* bits set in the header, at least 1 */
 };
+
+/* Returns the stated end of the last section, by the tables at the start of `tables`; 0 unless each
+ * section begins where the one before ends, the first one after the tables, which are at
+ * s->data_end. Only the swap, data_end and nr_features are used. */
+uint64_t pd_moved_features_end(const struct pd_moved_search *s, struct pd_bytes tables);
 
 /* Finds the feature table of a file into which bytes were inserted before it, or from which some
  * were removed: everything after them is at another offset than stated, by the same distance.

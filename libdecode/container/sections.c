@@ -112,6 +112,20 @@ void pd_report_damage(const struct pd_loader *l, enum pd_code code, const char *
 		.want = want, .have = have });
 }
 
+void pd_report_moved(const struct pd_loader *l, const char *record, uint64_t offset, uint64_t want,
+		     uint64_t moved)
+{
+	const bool lacks_bytes = moved > INT64_MAX;
+
+	l->container->info.complete = false;
+	l->report->error(l->report->ctx, &(struct pd_error){
+		.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = record, .offset = offset,
+		.want = want, .have = lacks_bytes && -moved > want ? 0 : want + moved,
+		.text = lacks_bytes ?
+				"bytes of it are missing: what follows is before its offset" :
+				"bytes were inserted into it: what follows is after its offset" });
+}
+
 void pd_report_short(const struct pd_loader *l, const char *section, uint64_t offset, uint64_t want,
 		     uint64_t have)
 {

@@ -44,6 +44,11 @@ int pd_section_read_needed(const struct pd_loader *l, const struct pd_section *s
 void pd_report_damage(const struct pd_loader *l, enum pd_code code, const char *record,
 		      uint64_t offset, uint64_t want, uint64_t have);
 
+/* Reports a part of the file, of which `want` bytes are stated, that has more or fewer; all that
+ * follows has moved by as many bytes, modulo 2^64. */
+void pd_report_moved(const struct pd_loader *l, const char *record, uint64_t offset, uint64_t want,
+		     uint64_t moved);
+
 /* Reports a section that the end of a truncated file cuts short. */
 void pd_report_short(const struct pd_loader *l, const char *section, uint64_t offset, uint64_t want,
 		     uint64_t have);

@@ -10,6 +10,10 @@ struct pd_session *pd_reader_session(struct pd_reader *r);
 /* Returns the account that pd_reader_repair() adds to. */
 struct pd_account *pd_reader_own_account(struct pd_reader *r);
 
+/* Returns whether bytes were inserted into the feature's section, or removed, so that its content
+ * is not what was written. */
+bool pd_reader_feature_is_changed(const struct pd_reader *r, uint32_t id);
+
 /* Sets a function to call before the session changes or pinned windows are freed: it must wait for
  * threads that read them. */
 void pd_reader_before_update(struct pd_reader *r, void (*quiesce)(void *ctx), void *ctx);

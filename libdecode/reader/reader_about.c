@@ -234,6 +234,11 @@ int pd_reader_feature(struct pd_reader *r, size_t i, struct pd_feature *out, str
 	return 0;
 }
 
+bool pd_reader_feature_is_changed(const struct pd_reader *r, uint32_t id)
+{
+	return id < PD_FEATURE_BITS && r->container.changed[id];
+}
+
 bool pd_reader_lacks_memory(const struct pd_reader *r)
 {
 	return r && pd_budget_was_refused(&r->budget);

@@ -1,0 +1,263 @@
+/* changed_tables.c - restores feature tables into which bytes were inserted, or from which some
+ * were removed. The entries before the change are as they were, those after it are at another
+ * place; each section begins where the one before ends, which shows where the change is. */
+#include "container/changed_tables.h"
+
+#include <string.h>
+
+#include "container/feature_contents.h"
+#include "container/moved_features.h"
+
+#define MOST (64u << 10)	/* bytes that may have been inserted */
+
+struct change {
+	size_t at;	/* offset of the first byte, in the tables */
+	int64_t by;	/* number of bytes inserted; of bytes removed, if negative */
+};
+
+struct table_search {
+	const struct pd_moved_search *file;
+	size_t n;			/* entries of perf's table */
+	uint8_t raw[PD_FEATURE_TABLES_MAX + MOST];	/* the tables and what follows, as they
+							 * are */
+	size_t raw_size;
+	bool has_own;			/* the own table is directly after perf's */
+	uint8_t tables[PD_FEATURE_TABLES_MAX];	/* as they may have been; removed bytes are zero */
+	size_t size;
+	bool lost[PD_FEATURE_BITS];
+};
+
+/* Returns how many entries lead from the first one, each from the end of the one before. */
+static size_t count_chained(const struct table_search *s)
+{
+	const enum pd_swap swap = s->file->swap;
+	uint64_t end = pd_load64(s->raw, swap);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct pd_section section =
+			pd_section_load(s->raw + i * PD_SECTION_SIZE, swap);
+
+		if (section.offset != end)
+			return i;
+		end += section.size;
+	}
+	return s->n;
+}
+
+/* Returns the number at `offset` of the tables before the change. */
+static uint64_t number_before(const struct table_search *s, const struct change *c, size_t offset)
+{
+	uint8_t bytes[sizeof(uint64_t)] = { 0 };
+	const int64_t removed_to = (int64_t)c->at - (c->by < 0 ? c->by : 0);
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		const bool is_before = offset + i < c->at;
+		const int64_t at = (int64_t)(offset + i) + (is_before ? 0 : c->by);
+
+		if ((is_before || (int64_t)(offset + i) >= removed_to) &&
+		    at < (int64_t)s->raw_size)
+			bytes[i] = s->raw[at];
+	}
+	return pd_load64(bytes, s->file->swap);
+}
+
+static uint64_t own_magic(const struct table_search *s)
+{
+	uint8_t magic[sizeof(uint64_t)];
+
+	memcpy(magic, PD_OWN_TABLE_MAGIC, sizeof(magic));
+	return pd_load64(magic, s->file->swap);
+}
+
+/* Returns whether the last section ended with the file: most changes are ruled out by this. */
+static bool ends_with_file(const struct table_search *s, const struct change *c)
+{
+	const size_t size = s->n * PD_SECTION_SIZE;
+	uint64_t own = 0, last = size - PD_SECTION_SIZE;
+
+	if (number_before(s, c, size) == own_magic(s))
+		own = number_before(s, c, size + sizeof(own));
+	else if (s->has_own)
+		return false;
+	if (own > PD_OWN_FEATURES_MAX || (s->has_own && !own))
+		return false;
+	if (own)
+		last = size + PD_OWN_TABLE_HEAD + own * PD_OWN_ENTRY_SIZE - PD_SECTION_SIZE;
+	return number_before(s, c, (size_t)last) + number_before(s, c, (size_t)last + 8) +
+		       (uint64_t)c->by ==
+	       s->file->file_size;
+}
+
+/* Sets s->tables to the tables before the change. Returns false if too few bytes are there. */
+static bool undo_change(struct table_search *s, const struct change *c)
+{
+	const size_t inserted = c->by > 0 ? (size_t)c->by : 0;
+	const size_t removed = c->by < 0 ? (size_t)-c->by : 0;
+	const size_t from = c->at + inserted, to = c->at + removed;
+
+	if (from >= s->raw_size || to >= sizeof(s->tables))
+		return false;
+	s->size = s->raw_size - from < sizeof(s->tables) - to ? s->raw_size - from :
+								 sizeof(s->tables) - to;
+	memcpy(s->tables, s->raw, c->at);
+	memset(s->tables + c->at, 0, removed);
+	memcpy(s->tables + to, s->raw + from, s->size);
+	s->size += to;
+	return s->size >= s->n * PD_SECTION_SIZE;
+}
+
+/* Fills in the entries of which bytes were removed, by those around them. If there are several, the
+ * sections are not known, but their places together. Returns false without an entry after them,
+ * which has to confirm this. */
+static bool fill_in_entries(struct table_search *s, const struct change *c)
+{
+	const enum pd_swap swap = s->file->swap;
+	const size_t first = c->at / PD_SECTION_SIZE,
+		     last = (c->at + (size_t)-c->by - 1) / PD_SECTION_SIZE;
+	uint8_t *const entry = s->tables + first * PD_SECTION_SIZE;
+	uint64_t begin, end;
+
+	if (!first || last + 1 >= s->n)
+		return false;
+	begin = pd_load64(entry - PD_SECTION_SIZE, swap) + pd_load64(entry - 8, swap);
+	end = pd_load64(s->tables + (last + 1) * PD_SECTION_SIZE, swap);
+	if (end < begin)
+		return false;
+	for (size_t i = first; i <= last; i++) {
+		uint8_t *const p = s->tables + i * PD_SECTION_SIZE;
+
+		pd_store(p, i == first ? begin : end, sizeof(begin), swap);
+		pd_store(p + sizeof(begin), i == first ? end - begin : 0, sizeof(end), swap);
+		s->lost[i] = first != last;
+	}
+	return true;
+}
+
+/* Returns whether the tables were as expected before the change. */
+static bool explains_tables(struct table_search *s, const struct change *c)
+{
+	uint64_t end;
+
+	memset(s->lost, 0, sizeof(s->lost));
+	if (!ends_with_file(s, c) || !undo_change(s, c) || (c->by < 0 && !fill_in_entries(s, c)))
+		return false;
+	end = pd_moved_features_end(s->file, (struct pd_bytes){ s->tables, s->size });
+	return end && end + (uint64_t)c->by == s->file->file_size;
+}
+
+/* Finds the change at one of the places that are possible. */
+static bool find_change(struct table_search *s, int64_t by, struct change *out)
+{
+	const size_t chained = count_chained(s);
+	const size_t from = chained > 1 ? (chained - 1) * PD_SECTION_SIZE : 0;
+	const size_t to = chained < s->n ? (chained + 1) * PD_SECTION_SIZE :
+					   s->n * PD_SECTION_SIZE +
+					   (by > 0 ? PD_OWN_TABLE_MAX : 0);
+
+	for (*out = (struct change){ from, by }; out->at < to; out->at++)
+		if (explains_tables(s, out))
+			return true;
+	return false;
+}
+
+/* Finds a change between the tables: the own one is then elsewhere. */
+static bool find_own_table(struct table_search *s, struct change *out)
+{
+	const size_t size = s->n * PD_SECTION_SIZE;
+
+	*out = (struct change){ .at = size };
+	if (pd_load64(s->raw, s->file->swap) == s->file->data_end + size)
+		return false;
+	for (size_t at = size; at + PD_OWN_TABLE_HEAD <= s->raw_size && at <= size + MOST; at++) {
+		out->by = (int64_t)(at - size);
+		if (memcmp(s->raw + at, PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)) == 0)
+			return out->by && explains_tables(s, out);
+	}
+	return false;
+}
+
+/* Finds the change in the tables at file->data_end, if there is one. */
+static bool find_any_change(struct table_search *s, struct change *out)
+{
+	struct pd_error ignored;
+	const int64_t got = pd_source_pread(s->file->source, s->file->data_end, s->raw,
+					    sizeof(s->raw), &ignored);
+
+	s->raw_size = got < 0 ? 0 : (size_t)got;
+	if (s->raw_size < s->n * PD_SECTION_SIZE)
+		return false;
+	s->has_own = s->raw_size >= s->n * PD_SECTION_SIZE + PD_OWN_TABLE_HEAD &&
+		     pd_load64(s->raw + s->n * PD_SECTION_SIZE, s->file->swap) == own_magic(s);
+	if (pd_moved_features_end(s->file, (struct pd_bytes){ s->raw, s->raw_size }))
+		return find_own_table(s, out);
+	for (int64_t by = 1; by <= (int64_t)MOST; by++)
+		if (find_change(s, by, out) ||
+		    (by < (int64_t)(s->n * PD_SECTION_SIZE) && find_change(s, -by, out)))
+			return true;
+	return false;
+}
+
+bool pd_changed_tables_are_at(const struct pd_moved_search *file)
+{
+	struct table_search s = { .file = file, .n = file->nr_features };
+	struct change ignored;
+
+	return find_any_change(&s, &ignored);
+}
+
+/* Sets *confirmed to whether more features can be read at the distance than where the tables, as
+ * they were, state them. Returns 0, or -1 and *l->e. */
+static int confirm_change(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS],
+			  const struct table_search *s, uint64_t distance, bool *confirmed)
+{
+	struct pd_buf bytes = { .budget = l->session->budget };
+	size_t entry = 0, as_stated = 0, moved = 0;
+	bool is_filled;
+	int err = 0;
+
+	for (uint32_t bit = 0; !err && bit < PD_FEATURE_BITS; bit++) {
+		struct pd_section section;
+
+		if (!bits[bit])
+			continue;
+		section = pd_section_load(s->tables + entry++ * PD_SECTION_SIZE, s->file->swap);
+		section.feature = bit;
+		err = pd_feature_is_filled(l, &section, &bytes, &is_filled);
+		as_stated += !err && is_filled;
+		section.offset += distance;
+		if (!err)
+			err = pd_feature_is_filled(l, &section, &bytes, &is_filled);
+		moved += !err && is_filled;
+	}
+	pd_buf_free(&bytes);
+	*confirmed = moved > as_stated;
+	return err;
+}
+
+int pd_changed_tables_restore(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS],
+			      size_t n, struct pd_restored_tables *out)
+{
+	struct pd_container *c = l->container;
+	const struct pd_moved_search file = {
+		.source = l->source, .swap = l->session->swap, .file_size = c->info.size,
+		.data_end = c->data_end, .nr_features = n };
+	struct table_search s = { .file = &file, .n = n };
+	struct change change;
+	bool confirmed;
+
+	if (!find_any_change(&s, &change))
+		return 0;
+	if (confirm_change(l, bits, &s, (uint64_t)change.by, &confirmed))
+		return -1;
+	if (!confirmed)
+		return 0;
+	memcpy(out->lost, s.lost, sizeof(s.lost));
+	pd_buf_append(&out->bytes, s.tables, s.size);
+	if (out->bytes.failed)
+		return pd_load_no_memory(l);
+	c->features_moved = (uint64_t)change.by;
+	pd_report_moved(l, "feature_table", c->data_end + change.at, n * PD_SECTION_SIZE,
+			c->features_moved);
+	return pd_note_range(l, "kept", c->data_end,
+			     pd_load64(s.tables, file.swap) + c->features_moved - c->data_end);
+}
