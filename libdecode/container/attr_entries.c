@@ -27,6 +27,7 @@ static int load_ids(const struct pd_loader *l, struct pd_attr *a, struct pd_sect
 	ids.attr_index = a->index;
 	if (!ids.size && !ids.offset)
 		return 0;
+	ids.offset += c->ids_moved;
 	ids.unread = c->ids_doubtful || !pd_claim_section(c, &c->ids_size, &ids);
 	if (pd_add_section(l, ids))
 		return -1;
@@ -94,6 +95,8 @@ static int load_attr(const struct pd_loader *l, const struct pd_section *entry,
 	if (!a)
 		return pd_load_no_memory(l);
 	if (pd_note_range(l, "attrs", entry->offset, entry->size) ||
+	    (l->container->ids_moved &&
+	     pd_note_range(l, "kept", entry->offset, entry->size)) ||
 	    (!at_end && pd_note_range(l, "kept", entry->offset + attribute.size, PD_SECTION_SIZE)))
 		return -1;
 	return load_ids(l, a, ids);

@@ -1,7 +1,6 @@
 /* file_bytes.c - what the bytes of a file are: attributes, records. */
 #include "container/file_bytes.h"
 
-#include "layout/records.h"
 #include "stream/resync.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE

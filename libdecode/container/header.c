@@ -7,8 +7,11 @@
 
 #include "container/attr_copies.h"
 #include "container/attr_entries.h"
+#include "container/changed_header.h"
+#include "container/feature_bits.h"
 #include "container/feature_contents.h"
 #include "container/feature_table.h"
+#include "container/file_bytes.h"
 #include "container/header_recovery.h"
 #include "container/sections.h"
 #include "plan/extract.h"
@@ -75,31 +78,6 @@ static int extract_header(struct pd_session *s, struct pd_bytes bytes, struct pd
 	pd_extract(plan, bytes, s->swap, extracts, sizeof(extracts) / sizeof(*extracts));
 	pd_plan_free(plan);
 	return 0;
-}
-
-/* The bitmap is an array of longs of the recording machine. If HOSTNAME is not set in 64-bit words
- * but is in 32-bit words, that machine had 32-bit longs. Its size is always 256 bits. */
-static void read_bitmap(struct pd_container *c, struct pd_bytes map, bool bits[PD_FEATURE_BITS])
-{
-	for (uint32_t width = 8; width >= 4; width -= 4) {
-		for (size_t i = 0; i < PD_FEATURE_BITS; i++) {
-			size_t word = i / (8 * width);
-
-			bits[i] = pd_load(map.data + word * width, width, c->swap) >>
-					  (i % (8 * width)) &
-				  1;
-		}
-		c->info.long_size = width;
-		if (bits[PD_FEATURE_HOSTNAME] || c->info.byte_order == PD_LITTLE_ENDIAN)
-			break;
-	}
-	if (!bits[PD_FEATURE_HOSTNAME] && c->info.long_size == 4) {
-		c->info.long_size = 8;
-		for (size_t i = 0; i < PD_FEATURE_BITS; i++)
-			bits[i] = pd_load64(map.data + i / 64 * 8, c->swap) >> (i % 64) & 1;
-	} else if (c->info.byte_order == PD_LITTLE_ENDIAN) {
-		c->info.long_size = 8;
-	}
 }
 
 /* Returns whether the file is unfinished: a killed recorder leaves a data size of 0 and features
@@ -207,6 +185,37 @@ struct file_header {
 	size_t nr_features;		/* bits that are set */
 };
 
+/* Returns whether the attributes are where the header states them. */
+static bool are_attrs_stated(const struct pd_loader *l, const struct pd_header_numbers *n)
+{
+	const struct pd_file_bytes file = { l->source, l->session->swap, l->container->info.size };
+
+	return pd_file_bytes_attrs_fill(&file, n->attrs.offset, n->attrs.size, n->attr_size);
+}
+
+/* Restores a header into which bytes were inserted, or from which some were removed. Returns 0, or
+ * -1 and *l->e. */
+static int restore_header(const struct pd_loader *l, uint8_t bytes[PD_FILE_HEADER_SIZE],
+			  struct file_header *h)
+{
+	struct pd_container *c = l->container;
+	uint64_t moved;
+	int found = 0;
+
+	if (h->bytes == PD_FILE_HEADER_SIZE && c->info.size_known && !c->info.v1 &&
+	    !are_attrs_stated(l, &h->numbers))
+		found = pd_changed_header_restore(l, bytes, &moved);
+	if (found <= 0)
+		return found;
+	if (extract_header(l->session, (struct pd_bytes){ bytes, PD_FILE_HEADER_SIZE },
+			   &h->numbers))
+		return pd_load_no_memory(l);
+	h->numbers.attrs.offset += moved;
+	h->numbers.data.offset += moved;
+	h->numbers.moved = c->features_moved = c->ids_moved = moved;
+	return pd_note_range(l, "kept", 0, h->bytes);
+}
+
 /* Replaces what is impossible in the header. Returns 0, or -1 and *l->e. */
 static int recover_header(const struct pd_loader *l, struct file_header *h)
 {
@@ -240,13 +249,15 @@ static int load_header(const struct pd_loader *l, struct file_header *h)
 	}
 	if (extract_header(l->session, (struct pd_bytes){ bytes, (size_t)got }, &h->numbers))
 		return pd_load_no_memory(l);
-	c->info.attr_size = h->numbers.attr_size;
 	c->info.size_known = pd_source_size(l->source, &c->info.size);
+	if (restore_header(l, bytes, h))
+		return -1;
+	c->info.attr_size = h->numbers.attr_size;
 	if (h->numbers.size < PD_FILE_HEADER_V1)
 		pd_report_damage(l, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h->numbers.size);
 	if (h->numbers.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
-		read_bitmap(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1, PD_FEATURE_BITS / 8 },
-			    h->bits);
+		pd_feature_bits_read(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1,
+						       PD_FEATURE_BITS / 8 }, h->bits);
 	memcpy(c->info.adds_features, h->bits, sizeof(h->bits));
 	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
 		h->nr_features += h->bits[i];
