@@ -2,9 +2,7 @@
 #include "input/magic.h"
 #include "stream/stream_internal.h"
 
-#define SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
 #define HEADER PD_RECORD_HEADER_SIZE
-#define LOST_PEEK (PD_RESYNC_BLOCK + HEADER)	/* for pipes; more only if that decides nothing */
 #define BLOCK 4096	/* of a file system */
 #define DOUBTFUL_PAYLOAD (64u << 20)	/* of this size or more: AUX areas are smaller */
 
@@ -97,100 +95,6 @@ static enum pd_next leave_last(struct pd_stream *s, const struct pd_frame *f, st
 	return PD_NEXT_DAMAGE;
 }
 
-/* Peeks at least `ask` bytes at the source's offset, fewer where the records end. */
-static int peek(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct pd_error *e)
-{
-	uint64_t room = s->end - pd_source_offset(s->source);
-
-	pd_stream_save_sample(s);
-	if (pd_source_peek(s->source, (size_t)(ask < room ? ask : room), have, e))
-		return -1;
-	if (have->size > room)
-		have->size = (size_t)room;
-	if (have->size > ask && pd_source_is_fed(s->source))
-		have->size = (size_t)ask;	/* what is decided must not depend on the cuts */
-	return 0;
-}
-
-/* Returns whether nothing follows these bytes. */
-static bool is_last(const struct pd_stream *s, struct pd_bytes have, uint64_t asked)
-{
-	return have.size < asked || have.size == s->end - pd_source_offset(s->source);
-}
-
-/* Returns how many bytes to peek after `ask` bytes were searched: whole blocks and a header; 0 if
- * the search is done. */
-static size_t more_to_search(const struct pd_resync_at *found, size_t ask)
-{
-	size_t more = 2 * ask;
-
-	if (ask == SEARCH_PEEK || found->result == PD_RESYNC_FOUND ||
-	    (found->result == PD_RESYNC_NONE && found->at >= PD_RESYNC_SPAN))
-		return 0;
-	if (found->result == PD_RESYNC_MORE && found->want > more)
-		more = found->want;
-	more = more / PD_RESYNC_BLOCK * PD_RESYNC_BLOCK + LOST_PEEK;
-	return more < SEARCH_PEEK ? more : SEARCH_PEEK;
-}
-
-/* Searches for a record `skip` bytes after the source's offset, unless that is done already. Reads
- * no more of a pipe than the search needs. */
-static int search_after(struct pd_stream *s, size_t skip, struct pd_error *e)
-{
-	const uint64_t at = pd_source_offset(s->source) + skip;
-	struct pd_lost *l = &s->lost;
-	size_t ask = pd_source_is_random(s->source) ? SEARCH_PEEK : LOST_PEEK;
-	size_t from = at == l->bad_at;
-	struct pd_resync_at found;
-	struct pd_bytes have;
-
-	if (pd_lost_is_searched(s, l, at + (at == l->bad_at)))
-		return 0;
-	pd_lost_prepare_search(s, l, at);
-	while (ask) {
-		bool last;
-
-		if (peek(s, skip + ask, &have, e))
-			return -1;
-		/* the result must not depend on the window's size */
-		have.size = have.size < skip + ask ? have.size : skip + ask;
-		last = is_last(s, have, skip + ask);
-		have.data += skip;
-		have.size -= skip < have.size ? skip : have.size;
-		found = pd_resync_find(&s->resync, have, from,
-				       last ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-		if (last)
-			break;
-		if (found.at >= PD_RESYNC_BLOCK)
-			from = found.at / PD_RESYNC_BLOCK * PD_RESYNC_BLOCK;
-		ask = more_to_search(&found, ask);
-	}
-	pd_lost_set_searched(s, l, at, &found);
-	return 0;
-}
-
-static int search_at_offset(struct pd_stream *s, struct pd_error *e)
-{
-	return search_after(s, 0, e);
-}
-
-/* Returns the number of bytes left if all of them are zero, else 0. Space that was allocated and
- * never written has no records. */
-static uint64_t zeros_from(struct pd_stream *s, uint64_t at)
-{
-	uint64_t end;
-
-	if (!pd_source_size(s->source, &end))
-		return 0;
-	if (end > s->end)
-		end = s->end;
-	if (at < s->zeros_at || at >= s->zeros_end) {
-		s->zeros_at = at;
-		s->zeros_end = pd_source_nonzero_from(s->source, at, end);
-	}
-	return s->zeros_end == end && end > at ? end - at : 0;
-}
-
 /* Sets the error for lost bytes that are zeros up to the end of the records, at `end`. */
 static void set_zeros_error(struct pd_lost *l, uint64_t end)
 {
@@ -215,7 +119,7 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 {
 	const uint64_t at = pd_source_offset(s->source);
 	struct pd_lost *l = &s->lost;
-	const uint64_t zeros = zeros_from(s, at);
+	const uint64_t zeros = pd_stream_zeros_from(s, at);
 	struct pd_bytes have, piece;
 	bool record_follows;
 	size_t n;
@@ -223,12 +127,12 @@ static enum pd_next next_lost(struct pd_stream *s, struct pd_frame *f, struct pd
 	*f = (struct pd_frame){ .offset = at, .inner_offset = PD_OUTER };
 	if (zeros)
 		return skip_zeros(s, f, zeros, e);
-	if (!l->is_appended && search_at_offset(s, e))
+	if (!l->is_appended && pd_stream_search(s, e))
 		return fail_reading(s, e);
 	n = PD_LOST_PIECE;
 	if (!l->is_appended && l->searched_to - at < n)
 		n = (size_t)(l->searched_to - at);
-	if (peek(s, n + 1, &have, e))
+	if (pd_stream_peek(s, n + 1, &have, e))
 		return fail_reading(s, e);
 	s->pending = have.size < n ? have.size : n;
 	piece = (struct pd_bytes){ have.data, (size_t)s->pending };
@@ -306,11 +210,11 @@ static int follow_record(struct pd_stream *s, const struct pd_frame *f, uint64_t
 	struct pd_bytes have;
 
 	for (;; ask = 2 * ask < PD_PEEK_MAX ? 2 * ask : PD_PEEK_MAX) {
-		if (peek(s, ask, &have, e))
+		if (pd_stream_peek(s, ask, &have, e))
 			return -1;
 		if (have.size > ask)
 			have.size = ask;
-		*believed = is_followed(s, f, have, size, is_last(s, have, ask));
+		*believed = is_followed(s, f, have, size, pd_stream_is_last(s, have, ask));
 		if (*believed != UNDECIDED)
 			return 0;
 	}
@@ -347,11 +251,11 @@ static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_byte
 	if (believed == BELIEVED)
 		return 0;
 	l->bad_at = f->offset;
-	if (search_at_offset(s, e))
+	if (pd_stream_search(s, e))
 		return -1;
 	if (l->found && whole &&
-	    (peek(s, size + HEADER, &have, e) ||
-	     peek(s, pd_lost_size_with_next(s, have, size), &have, e)))
+	    (pd_stream_peek(s, size + HEADER, &have, e) ||
+	     pd_stream_peek(s, pd_lost_size_with_next(s, have, size), &have, e)))
 		return -1;
 	if (l->found)
 		return !f->desc || (l->searched_to < f->offset + size &&
@@ -406,7 +310,7 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 	if (!pd_source_is_random(s->source)) {
 		if (f->payload < DOUBTFUL_PAYLOAD)
 			return 0;
-		return search_after(s, f->bytes.size, e) ? -1 : s->lost.found;
+		return pd_stream_search_after(s, f->bytes.size, e) ? -1 : s->lost.found;
 	}
 	if (pd_source_size(s->source, &size) && size < end)
 		end = size;
@@ -415,17 +319,18 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 	/* It is lost only if records follow: in a truncated file a payload may be cut short.
 	 * Everything visible at first is read with the record, so that returning to the record does
 	 * not read it again. */
-	if (peek(s, PD_PEEK_MAX, &have, e) || pd_source_skip(s->source, f->bytes.size, &got, e))
+	if (pd_stream_peek(s, PD_PEEK_MAX, &have, e) ||
+	    pd_source_skip(s->source, f->bytes.size, &got, e))
 		return -1;
 	for (;;) {
 		const uint64_t at = pd_source_offset(s->source);
 
-		if (peek(s, SEARCH_PEEK, &have, e) || search_at_offset(s, e))
+		if (pd_stream_peek(s, PD_SEARCH_PEEK, &have, e) || pd_stream_search(s, e))
 			return -1;
 		lost = s->lost.found;
-		if (!lost && zeros_from(s, at))
+		if (!lost && pd_stream_zeros_from(s, at))
 			break;
-		if (lost || is_last(s, have, SEARCH_PEEK) || s->lost.searched_to <= at)
+		if (lost || pd_stream_is_last(s, have, PD_SEARCH_PEEK) || s->lost.searched_to <= at)
 			break;
 		if (pd_source_skip(s->source, s->lost.searched_to - at, &got, e))
 			return -1;
@@ -456,7 +361,7 @@ static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error
 	if (lost < 0)
 		return -1;
 	if (f->payload) {	/* the search may have moved the window */
-		if (await_payload(s, f, e) || peek(s, f->bytes.size, &have, e))
+		if (await_payload(s, f, e) || pd_stream_peek(s, f->bytes.size, &have, e))
 			return -1;
 		f->bytes.data = have.data;
 	}
@@ -526,14 +431,15 @@ static int peek_record(struct pd_stream *s, const struct pd_frame *f, uint64_t s
 	struct pd_bytes seen;
 
 	if (!pd_source_is_random(s->source) && f->desc) {
-		if (pd_source_peek(s->source, (size_t)size, &seen, e) || peek(s, size, have, e))
+		if (pd_source_peek(s->source, (size_t)size, &seen, e) ||
+		    pd_stream_peek(s, size, have, e))
 			return -1;
 		pd_lost_prepare_search(s, &s->lost, f->offset);
 		if (seen.size < size ||
 		    (seen.size < size + HEADER && is_credible(s, f, *have, size)))
 			return 0;
 	}
-	return peek(s, size + HEADER, have, e);
+	return pd_stream_peek(s, size + HEADER, have, e);
 }
 
 /* Frames what is at the source's offset. */
@@ -548,7 +454,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		return next_lost(s, f, e);
 	if (pd_source_offset(s->source) >= s->end)
 		return end_of_records(s, f, e);
-	if (peek(s, 2 * HEADER, &have, e))
+	if (pd_stream_peek(s, 2 * HEADER, &have, e))
 		return fail_reading(s, e);
 	if (!have.size)
 		return end_too_soon(s, f, e);
@@ -575,7 +481,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 			return fail_reading(s, e);
 		if (lost)
 			return begin_lost(s, f, size, have, e);
-		if (peek(s, size, &have, e))	/* the search may have moved the window */
+		if (pd_stream_peek(s, size, &have, e))	/* the search may have moved the window */
 			return fail_reading(s, e);
 		f->bytes.data = have.data;
 	}

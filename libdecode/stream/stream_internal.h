@@ -1,4 +1,5 @@
-/* stream_internal.h - shared by stream.c, stream_batch.c, stream_inner.c and stream_lost.c. */
+/* stream_internal.h - shared by stream.c, stream_batch.c, stream_inner.c,
+ * stream_lost.c and stream_search.c. */
 #ifndef PD_STREAM_STREAM_INTERNAL_H
 #define PD_STREAM_STREAM_INTERNAL_H
 
@@ -23,6 +24,25 @@ uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, stru
 /* Returns whether this header and the next are plausible: the usual case. */
 bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
 			uint64_t size);
+
+/* --- stream_search.c --- */
+
+#define PD_SEARCH_PEEK (1u << 20)	/* for files; with the record before, at most PD_PEEK_MAX */
+
+/* Peeks at least `ask` bytes at the source's offset, fewer where the records end. */
+int pd_stream_peek(struct pd_stream *s, uint64_t ask, struct pd_bytes *have, struct pd_error *e);
+
+/* Returns whether nothing follows these bytes. */
+bool pd_stream_is_last(const struct pd_stream *s, struct pd_bytes have, uint64_t asked);
+
+/* Searches for a record `skip` bytes after the source's offset, unless that is done already. Reads
+ * no more of a pipe than the search needs. Returns 0, or -1 and *e. */
+int pd_stream_search_after(struct pd_stream *s, size_t skip, struct pd_error *e);
+int pd_stream_search(struct pd_stream *s, struct pd_error *e);	/* at the offset */
+
+/* Returns the number of bytes left if all of them are zero, else 0. Space that was allocated and
+ * never written has no records. */
+uint64_t pd_stream_zeros_from(struct pd_stream *s, uint64_t at);
 
 /* --- stream_lost.c --- */
 
