@@ -117,6 +117,18 @@ static bool is_good(const struct pd_record *r)
 	return r->error.code == PD_OK || (r->error.code == PD_E_NO_ATTR && r->trailer);
 }
 
+/* Returns whether only the place after another recording tells the event of the record, which has
+ * no id: the output is one recording, in which it would be of the first event. */
+static bool is_of_later_recording(const struct repair *p, const struct pd_record *r)
+{
+	const struct pd_session *s = p->session;
+	const struct pd_attr *a = r->attr, *first = s->nr_attrs ? s->attrs[0] : NULL;
+
+	return s->first_attr && a && a->index >= s->first_attr && !a->nr_ids &&
+	       (a->bytes.size != first->bytes.size ||
+		memcmp(a->bytes.data, first->bytes.data, a->bytes.size) != 0);
+}
+
 struct ids_of_index {
 	const struct pd_session *s;
 	bool has_unknown;
@@ -405,7 +417,7 @@ static int copy_record(struct repair *p, const struct pd_record *r, struct pd_er
 		return copy_split(p, r, own, e);
 	if (has_bytes_after_fields(r))
 		return copy_fields(p, r, e);
-	if (!is_good(r) || has_unknown_id(p, r))
+	if (!is_good(r) || has_unknown_id(p, r) || is_of_later_recording(p, r))
 		return drop_record(p, r, e);
 	p->report->records++;
 	p->report->expanded += r->frame.inner_offset != PD_OUTER;

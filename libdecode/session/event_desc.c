@@ -132,7 +132,8 @@ static void keep_copy(struct pd_session *s, struct pd_bytes copy, struct pd_byte
 /* Returns the attribute with the same index, restored if it is the one that is damaged. */
 static struct pd_attr *check_attr(struct event_desc *d)
 {
-	struct pd_attr *a = d->index <= d->s->nr_attrs ? d->s->attrs[d->index - 1] : NULL;
+	struct pd_attr *a = d->index <= d->s->nr_attrs - d->s->first_attr ?
+		d->s->attrs[d->s->first_attr + d->index - 1] : NULL;
 	const struct pd_bytes copy = { d->attr, (size_t)d->attr_size };
 	enum difference found;
 
@@ -196,7 +197,7 @@ static void add_unknown_ids(struct event_desc *d, struct pd_attr *a, const struc
 /* Returns whether events are missing: records of a pipe that have attributes were damaged. */
 static bool lacks_events(const struct event_desc *d)
 {
-	return d->s->is_pipe && d->s->nr_attrs < d->nr;
+	return d->s->is_pipe && d->s->nr_attrs - d->s->first_attr < d->nr;
 }
 
 /* Adds the event, of which no record so far has the attribute: perf 4.16 writes them after the

@@ -526,13 +526,14 @@ static enum pd_found find_without_id(const struct pd_session *s, uint32_t type,
 enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out)
 {
-	struct pd_attr *first = s->nr_attrs ? s->attrs[0] : NULL, *found = NULL;
+	const size_t first_attr = s->first_attr < s->nr_attrs ? s->first_attr : 0;
+	struct pd_attr *first = s->nr_attrs ? s->attrs[first_attr] : NULL, *found = NULL;
 	uint64_t id = 0;
 
 	*out = first;
 	if (!first || type >= PD_RECORD_USER_START)
 		return PD_NOT_FOUND;
-	if (s->nr_attrs == 1)
+	if (s->nr_attrs == 1 || pd_session_only_event(s))
 		return PD_FOUND;
 	if (type == PD_RECORD_SAMPLE && (found = pd_session_last_event(s, record))) {
 		*out = found;

@@ -70,6 +70,8 @@ struct pd_session {
 	struct pd_arena arena;
 	struct pd_attr **attrs;
 	size_t nr_attrs, attrs_capacity;
+	size_t first_attr;	/* of the recording that is read: another one may have preceded it
+				 * in the stream */
 	uint64_t renames;		/* counts changes of names of all events */
 	struct pd_map ids;		/* id -> struct pd_attr */
 	struct {			/* the last sample's, as pd_session_attr_of() found it */
@@ -177,6 +179,19 @@ enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_
 
 /* Returns the event of a sample that has the id of the one before it, as most have, or NULL.
  * (Inline, because it is asked of all samples.) */
+/* Returns the only event of the recording that is read; NULL if it has several, or none yet. */
+static inline struct pd_attr *pd_session_only_event(const struct pd_session *s)
+{
+	return s->nr_attrs - s->first_attr == 1 ? s->attrs[s->first_attr] : NULL;
+}
+
+/* Begins another recording, whose events are not those before it. */
+static inline void pd_session_begin_recording(struct pd_session *s)
+{
+	s->first_attr = s->nr_attrs;
+	s->last.attr = NULL;
+}
+
 static inline struct pd_attr *pd_session_last_event(const struct pd_session *s,
 						    struct pd_bytes sample)
 {

@@ -156,6 +156,7 @@ static enum pd_next next_recording(struct pd_stream *s, struct pd_frame *f, stru
 	if (!is_read)
 		return next_lost(s, f, e);
 	s->pending = header.size = PD_MAGIC_SIZE;
+	pd_session_begin_recording(s->session);
 	return pd_lost_piece(&s->lost, f, f->offset, header, true, e);
 }
 
@@ -442,13 +443,112 @@ static int peek_record(struct pd_stream *s, const struct pd_frame *f, uint64_t s
 	return pd_stream_peek(s, size + HEADER, have, e);
 }
 
+/* Finds the header of a recording that was appended to one whose recorder was killed inside a
+ * record: the record's size covers it. A plausible header after the record shows that such bytes
+ * are its own; records before that header, that the size is damaged. A stream is not waited for.
+ * Sets *at to 0 if there is none. Returns 0, or -1 and *e. */
+static int find_appended(struct pd_stream *s, const struct pd_frame *f, uint64_t size, size_t *at,
+			 struct pd_error *e)
+{
+	const bool is_random = pd_source_is_random(s->source);
+	const size_t most = (size_t)size + (is_random ? PD_MAGIC_SIZE : 0);
+	struct pd_record_header next;
+	struct pd_bytes have;
+
+	*at = 0;
+	if (!f->offset)
+		return 0;
+	if (pd_stream_peek(s, most, &have, e))
+		return -1;
+	if (have.size > most)
+		have.size = most;
+	if (is_random && have.size >= size + HEADER) {
+		next = pd_record_header_load(have.data + size, s->session->swap);
+		if (pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type)))
+			return 0;
+	} else if (is_random && have.size >= size) {
+		return 0;	/* the records end after it */
+	}
+	*at = pd_lost_find_recording(have);
+	if (*at >= size)
+		*at = 0;
+	if (!*at)
+		return 0;
+	pd_lost_prepare_search(s, &s->lost, f->offset);
+	s->lost.bad_at = f->offset;
+	if (pd_stream_search(s, e))
+		return -1;
+	if (s->lost.found && s->lost.searched_to < f->offset + *at)
+		*at = 0;
+	return 0;
+}
+
+/* Returns the part of a record before an appended recording. */
+static enum pd_next next_before_appended(struct pd_stream *s, struct pd_frame *f, uint64_t size,
+					 struct pd_bytes part, struct pd_error *e)
+{
+	f->bytes = part;
+	if (part.size >= HEADER)
+		return next_cut(s, f, size, part, e);
+	s->pending = part.size;
+	return pd_stream_damaged(f, PD_E_TRUNCATED, HEADER, part, e);
+}
+
+/* Frames what is not a record: its header states fewer bytes than it has itself. */
+static enum pd_next frame_tiny(struct pd_stream *s, struct pd_frame *f, uint64_t size,
+			       struct pd_error *e)
+{
+	struct pd_bytes have;
+	size_t cut_at;
+
+	if (find_appended(s, f, HEADER, &cut_at, e) || pd_stream_peek(s, HEADER, &have, e))
+		return fail_reading(s, e);
+	have.size = cut_at;
+	if (cut_at)
+		return next_before_appended(s, f, HEADER, have, e);
+	pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
+	return next_lost(s, f, e);
+}
+
+/* Finds out whether what looks like a record of `size` bytes is one; *have are its bytes then.
+ * Returns false if it is, else sets *next to what it is. */
+static bool judge_doubtful(struct pd_stream *s, struct pd_frame *f, uint64_t size,
+			   struct pd_bytes *have, enum pd_next *next, struct pd_error *e)
+{
+	size_t cut_at;
+	int lost;
+
+	*next = PD_NEXT_FAILED;
+	if (find_appended(s, f, size, &cut_at, e) || pd_stream_peek(s, size, have, e)) {
+		*next = fail_reading(s, e);
+		return true;
+	}
+	f->bytes.data = have->data;
+	if (cut_at) {
+		*next = next_before_appended(s, f, size, (struct pd_bytes){ have->data, cut_at },
+					     e);
+		return true;
+	}
+	lost = is_lost(s, f, *have, size, e);
+	if (lost > 0)
+		*next = begin_lost(s, f, size, *have, e);
+	if (lost > 0)
+		return true;
+	if (lost < 0 || pd_stream_peek(s, size, have, e)) {	/* the search may have moved it */
+		*next = fail_reading(s, e);
+		return true;
+	}
+	f->bytes.data = have->data;
+	return false;
+}
+
 /* Frames what is at the source's offset. */
 static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	struct pd_bytes have;
 	bool is_damaged;
 	uint64_t size;
-	int lost;
+	enum pd_next next;
 
 	if (s->lost.open)
 		return next_lost(s, f, e);
@@ -467,24 +567,15 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		return pd_stream_damaged(f, PD_E_TRUNCATED, HEADER, have, e);
 	}
 	size = pd_stream_real_size(s, f, have);
-	if (size < HEADER) {
-		pd_lost_begin(&s->lost, f, f->offset, PD_E_SIZE, HEADER, size);
-		return next_lost(s, f, e);
-	}
+	if (size < HEADER)
+		return frame_tiny(s, f, size, e);
 	if (have.size < size + HEADER && peek_record(s, f, size, &have, e))
 		return fail_reading(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
-	if (!f->payload && !pd_stream_is_sound(s, f, have, size)) {
-		lost = is_lost(s, f, have, size, e);
-		if (lost < 0)
-			return fail_reading(s, e);
-		if (lost)
-			return begin_lost(s, f, size, have, e);
-		if (pd_stream_peek(s, size, &have, e))	/* the search may have moved the window */
-			return fail_reading(s, e);
-		f->bytes.data = have.data;
-	}
+	if (!f->payload && !pd_stream_is_sound(s, f, have, size) &&
+	    judge_doubtful(s, f, size, &have, &next, e))
+		return next;
 	if (have.size < size)
 		return next_cut(s, f, size, have, e);
 	s->pending = size;

@@ -50,8 +50,8 @@ static inline const struct pd_attr *find_event(struct pd_session *s, uint32_t ty
 {
 	struct pd_attr *a;
 
-	if (s->nr_attrs == 1)
-		return s->attrs[0];
+	if ((a = pd_session_only_event(s)))
+		return a;
 	if (type == PD_RECORD_SAMPLE && (a = pd_session_last_event(s, record)))
 		return a;
 	return pd_session_attr_of(s, type, record, &a) == PD_FOUND ? a : NULL;

@@ -75,6 +75,10 @@ void pd_lost_begin(struct pd_lost *l, const struct pd_frame *f, uint64_t at, enu
 /* Begins the header of another recording, and its rest unless that is read. */
 void pd_lost_begin_recording(struct pd_lost *l, const struct pd_frame *f, bool is_read);
 
+/* Returns where the header of another recording is in the bytes, which do not begin with it; 0 if
+ * none is. */
+size_t pd_lost_find_recording(struct pd_bytes bytes);
+
 /* Makes f a piece of the lost bytes; the last piece sets *e. */
 enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,
 			   struct pd_bytes bytes, bool last, struct pd_error *e);

@@ -202,6 +202,45 @@ void pd_lost_begin_recording(struct pd_lost *l, const struct pd_frame *f, bool i
 					 PD_ANOTHER_RECORDING;
 }
 
+/* Returns whether a whole header of a recording begins here. */
+static bool is_recording(struct pd_bytes bytes)
+{
+	bool is_damaged, is_big;
+	enum pd_magic magic;
+	uint64_t size;
+
+	if (bytes.size < PD_MAGIC_SIZE)
+		return false;
+	magic = pd_magic_of(bytes, &is_damaged);
+	if ((magic != PD_MAGIC_LITTLE && magic != PD_MAGIC_BIG) || is_damaged)
+		return false;
+	is_big = magic == PD_MAGIC_BIG;
+	size = pd_load64(bytes.data + PD_MAGIC_TEXT,
+			 is_big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? PD_SWAP_NO :
+									      PD_SWAP_YES);
+	return size == PD_MAGIC_SIZE || size == PD_FILE_HEADER_SIZE;
+}
+
+size_t pd_lost_find_recording(struct pd_bytes bytes)
+{
+	static const char *const magics[] = { "PERFILE2", "2ELIFREP" };
+	size_t first = 0;
+
+	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++) {
+		const uint8_t *at = bytes.data, *const end = bytes.data + bytes.size;
+
+		while (at < end && (at = memmem(at + 1, (size_t)(end - at - 1), magics[i],
+						strlen(magics[i])))) {
+			if (!is_recording((struct pd_bytes){ at, (size_t)(end - at) }))
+				continue;
+			if (!first || (size_t)(at - bytes.data) < first)
+				first = (size_t)(at - bytes.data);
+			break;
+		}
+	}
+	return first;
+}
+
 enum pd_next pd_lost_piece(struct pd_lost *l, struct pd_frame *f, uint64_t at,
 			   struct pd_bytes bytes, bool last, struct pd_error *e)
 {
