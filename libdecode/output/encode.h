@@ -122,9 +122,12 @@ bool pd_encode_text_is(const struct pd_encoder *enc, pd_node object, const char 
 /* Copies a text, truncated and NUL-terminated. Returns false if n is no text. */
 bool pd_encode_copy_text(const struct pd_encoder *enc, pd_node n, char *buf, size_t size);
 
-/* Sets *out to the first event of that name, or leaves it. Returns 0, or -1 and *e. */
+/* Sets *out to the first event of that name, or leaves it. Returns 0, or -1 and *e. The name of one
+ * that is found counts as used, except by the second function. */
 int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct pd_attr **out,
 			 struct pd_encode_error *e);
+int pd_encode_look_up_event(struct pd_encoder *enc, const char *name, const struct pd_attr **out,
+			    struct pd_encode_error *e);
 
 /* Returns the data.N of the directory that n names, created at its first use, or NULL and *e. */
 struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const char *path,

@@ -52,8 +52,8 @@ static int update_sorted_events(struct pd_encoder *enc, struct pd_encode_error *
 	return sort_events(enc, e);
 }
 
-int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct pd_attr **out,
-			 struct pd_encode_error *e)
+int pd_encode_look_up_event(struct pd_encoder *enc, const char *name, const struct pd_attr **out,
+			    struct pd_encode_error *e)
 {
 	const struct pd_encode_events *events = &enc->events;
 	size_t first = 0, end;
@@ -70,6 +70,14 @@ int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct 
 	}
 	if (first < events->nr_named && strcmp(events->by_name[first]->name, name) == 0)
 		*out = events->by_name[first];
+	return 0;
+}
+
+int pd_encode_find_event(struct pd_encoder *enc, const char *name, const struct pd_attr **out,
+			 struct pd_encode_error *e)
+{
+	if (pd_encode_look_up_event(enc, name, out, e))
+		return -1;
 	if (*out)
 		pd_encode_use_name(enc, *out);
 	return 0;

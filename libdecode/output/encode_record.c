@@ -121,6 +121,25 @@ static int fail_without_event(const struct pd_encoder *enc, const char *text,
 	return pd_encode_fail(e, PD_E_ARGUMENT, "attr_index", text);
 }
 
+/* Checks that `event`, which is derived from attr_index, is not the name of another one: an edit
+ * of it alone would be lost. Any other name may be one that the event had then; in a pipe, that of
+ * another may be, too. */
+static int check_event(struct pd_encoder *enc, pd_node event, const struct pd_attr *a,
+		       struct pd_encode_error *e)
+{
+	const struct pd_attr *named = NULL;
+	char name[256];
+
+	if (!event || !a->name || enc->stated.mode == PD_MODE_PIPE ||
+	    !pd_encode_copy_text(enc, event, name, sizeof(name)) || strcmp(name, a->name) == 0)
+		return 0;
+	if (pd_encode_look_up_event(enc, name, &named, e) && e->code != PD_E_ARGUMENT)
+		return -1;	/* without memory; names that change too often are not checked */
+	return named ? pd_encode_fail(e, PD_E_ARGUMENT, "event",
+				      "contradicts attr_index: change both, and the id") :
+		       0;
+}
+
 /* Finds the event of a record: by attr_index, by id, by name, or the first one. That of an id in
  * sample_id must have a sample_id. */
 static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct pd_attr **out,
@@ -141,7 +160,7 @@ static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct
 		if (index >= s->nr_attrs)
 			return fail_without_event(enc, "attrs has no such event", e);
 		*out = s->attrs[index];
-		return 0;
+		return check_event(enc, event, *out, e);
 	}
 	for (size_t i = 0; i < 2 && s->nr_attrs > 1; i++) {
 		pd_node n = enc->v->member(from, keys[i]);

@@ -519,6 +519,17 @@ def test_samples_with_their_events(name, patterns):
         r["time"] for r in whole["records"] if r["type"] == "SAMPLE"] != []
 
 
+def test_an_event_that_contradicts_its_index():
+    doc = document(FIXTURES / "perf" / "43-multi-event.data")
+    name = doc["attrs"][1]["name"]
+    edited = next(record for record in doc["records"] if record.get("event") == name)
+    edited["event"] = doc["attrs"][2]["name"]
+    assert "event: contradicts attr_index" in refusal(doc)
+    edited.update(attr_index=2, id=doc["attrs"][2]["ids"][0])
+    again = document(pencode(doc))["records"]
+    assert [record.get("event") for record in again] == [r.get("event") for r in doc["records"]]
+
+
 def test_flags_of_misc_removed():
     doc = base()
     sample = doc["records"][0]

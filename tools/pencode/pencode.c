@@ -81,7 +81,8 @@ static const struct cli_tool tool = {
 		"_raw or _hex appended, the latter counts: it has the exact bytes. So does `raw` "
 		"beside names and parts of it, and a sample's `raw.data` beside the fields of "
 		"its tracepoint. `cpumode` and `misc_flags` must agree with `misc`; "
-		"without it, they count. In a pipe, the HEADER_ATTR and HEADER_FEATURE records "
+		"without it, they count. In a file, `event` must not name another event than "
+		"`attr_index`. In a pipe, the HEADER_ATTR and HEADER_FEATURE records "
 		"count, not `attrs` and `features`, which repeat them; a difference is reported "
 		"(status 1).\n\n"
 		SANDBOX_DESCRIPTION,
