@@ -16,7 +16,7 @@ from conftest import strict_json
 from perf_oracle import run_perf
 from recorder import (  # noqa: F401
     Recording, needs_root, needs_tracefs, precord, release, run_precord, start_precord,
-    start_recording, wait_for, workload)
+    start_recording, wait_for, wait_until_synthesized, workload)
 
 CLOCK = ["-e", "cpu-clock:u", "-F", "1000"]
 FAULTS = ["-e", "page-faults:u", "-c", "1", "-d", "-B"]
@@ -346,8 +346,8 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
 def test_uses_of_the_file_wait(start_recording, gate, workload, tmp_path, decode, options, files):
     """A new file, a size, a snapshot."""
     process = start_recording("-o", "perf.data", "-a", *CLOCK, *options, "--", workload, "spin",
-                              "300", "say", "1", "wait", "1", stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, env=gate.environment)
+                              "300", "say", "1", "wait", "1", "spin", "60",
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=gate.environment)
     wait_for(gate.reached.exists)
     assert process.stdout.readline() == b"1\n"
     process.send_signal(signal.SIGUSR2)
@@ -358,7 +358,8 @@ def test_uses_of_the_file_wait(start_recording, gate, workload, tmp_path, decode
     assert names() == ["perf.data"]
     gate.path.unlink()
     wait_for(lambda: len(names()) >= files)
-    time.sleep(0.5)     # for a snapshot
+    wait_until_synthesized(min(tmp_path.glob("perf.data*")))
+    process.control.settle()
     release(process)
     ended(process)
     found = [decode(path) for path in sorted(tmp_path.glob("perf.data*"))]
@@ -367,7 +368,8 @@ def test_uses_of_the_file_wait(start_recording, gate, workload, tmp_path, decode
         assert document["errors"] == [] and document["file"]["complete"]
     check_order(found[0])
     if "--overwrite" in options:
-        assert order_of(found[0]).count("FINISHED_ROUND") >= 2
+        rounds = " ".join(order_of(found[0])).split("FINISHED_ROUND")
+        assert sum("SAMPLE" in records.split() for records in rounds) >= 2
 
 
 @needs_root
