@@ -25,6 +25,9 @@ PAGES = 40000
 # The recorder must keep up on a machine that has other work: it has time after a part of a buffer.
 TOUCH = "touch 1000 sleep 5 " * (PAGES // 1000)
 SAMPLE = 48          # minimum size in bytes
+# Shell commands: opens the gate once it was reached, which may be later than the command starts.
+OPEN = ("n=0; until [ -e gate.reached ] || [ $n -ge 500 ]; do n=$((n+1)); sleep 0.02; done; "
+        "rm gate")
 STAYED_SHUT = "the gate stayed shut"
 NO_THREAD = "a thread was refused"
 Gate = collections.namedtuple("Gate", "path reached environment")
@@ -115,7 +118,7 @@ def faults(*documents):
 def test_the_command_does_not_wait(start_precord, gate, workload, tmp_path, decode, options):
     options = [str(os.getpid()) if option == "SELF" else option for option in options]
     process = start_precord("-o", "perf.data", *CLOCK, *options, "--", "sh", "-c",
-                            f"{workload} spin 60; rm gate", env=gate.environment)
+                            f"{workload} spin 60; {OPEN}", env=gate.environment)
     ended(process)
     assert gate.reached.exists()
     document = decode(tmp_path / "perf.data")
@@ -131,7 +134,7 @@ def test_the_command_does_not_wait(start_precord, gate, workload, tmp_path, deco
 @needs_root
 def test_a_stream_begins_with_the_descriptions(start_precord, gate, workload, run_pdecode):
     process = start_precord("-o", "-", "-a", *CLOCK, "--", "sh", "-c",
-                            f"{workload} spin 60; rm gate", stdout=subprocess.PIPE,
+                            f"{workload} spin 60; {OPEN}", stdout=subprocess.PIPE,
                             env=gate.environment)
     stream, said = process.communicate(timeout=60)
     assert process.returncode == 0 and STAYED_SHUT not in said.decode() and gate.reached.exists()
@@ -147,7 +150,7 @@ def test_records_during_synthesis_are_held(start_precord, gate, workload, tmp_pa
                                              options):
     """Several times the size of a buffer."""
     process = start_precord("-o", "perf.data", "-a", "-m", f"{RING}B", *FAULTS, *options, "--",
-                            "sh", "-c", f"{on_one_cpu()} {workload} {TOUCH}; rm gate",
+                            "sh", "-c", f"{on_one_cpu()} {workload} {TOUCH}; {OPEN}",
                             env=gate.environment)
     said = ended(process)
     document = decode(tmp_path / "perf.data")
@@ -163,7 +166,7 @@ def test_records_during_synthesis_are_held(start_precord, gate, workload, tmp_pa
 @needs_root
 def test_perf_reads_it(start_precord, gate, workload, tmp_path, perf):
     process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "sh", "-c",
-                            f"{workload} spin 60; rm gate", env=gate.environment)
+                            f"{workload} spin 60; {OPEN}", env=gate.environment)
     ended(process)
     status, script, said = run_perf(perf, ["script", "-i", tmp_path / "perf.data", "-F",
                                            "comm,pid,ip,sym"])
@@ -179,7 +182,7 @@ def test_perf_reads_it(start_precord, gate, workload, tmp_path, perf):
 @needs_root
 def test_a_thousand_tasks_are_all_described_once(start_precord, crowd, gate, tmp_path, decode):
     parent = crowd(1000)
-    process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "rm", "gate",
+    process = start_precord("-o", "perf.data", "-a", *CLOCK, "--", "sh", "-c", OPEN,
                             env=gate.environment)
     ended(process)
     document = decode(tmp_path / "perf.data")
@@ -322,7 +325,7 @@ def test_a_new_file_is_described_while_samples_come(start_precord, gate, workloa
     process = start_precord("-v", "-o", "perf.data", "--switch-output", "-a", "-m", f"{RING}B",
                             *FAULTS, "--", "sh", "-c",
                             "n=0; while [ ! -e go -a $n -lt 500 ]; do n=$((n+1)); sleep 0.02; "
-                            f"done; {on_one_cpu()} {workload} {TOUCH}; rm gate",
+                            f"done; {on_one_cpu()} {workload} {TOUCH}; {OPEN}",
                             env=gate.environment)
     assert any(b"maps existed already" in line for line in process.stderr)
     gate.path.touch()

@@ -450,8 +450,9 @@ def test_a_busy_machine_does_not_move_the_wall_clock(record, workload):
 
 def test_lost_samples_are_counted_and_said(start_recording, workload, decode, tmp_path):
     """A recorder that sleeps loses samples, and reports how many."""
+    cpu = min(os.sched_getaffinity(0))      # whose buffer gets the LOST record
     recorder = start_recording("-o", "perf.data", "-m", "1", "-e", "page-faults:u", "-c", "1",
-                               "--strict-loss", "--", workload,
+                               "--strict-loss", "--", workload, "cpu", cpu,
                                *"say 1 wait 1 touch 2000 say 2 wait 1 touch 3".split(),
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert recorder.stdout.readline() == b"1\n"

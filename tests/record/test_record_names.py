@@ -226,7 +226,8 @@ def test_the_process_opens_nothing_and_has_limits(place, tmp_path):
     before, after = ([call for other, call in part if other == pid]
                      for part in (calls[:at], calls[at:]))
     assert not [call for call in after if re.match(r"open|socket|fork|clone|exec", call)]
-    assert len([call for call in after if call.startswith("recvmsg(")]) > 3
+    # a file with each: the program and the C library, if not more
+    assert len([call for call in after if call.startswith("recvmsg(")]) > 1
     for limit in ("RLIMIT_CORE, {rlim_cur=0, rlim_max=0}", "RLIMIT_FSIZE, {rlim_cur=0, rlim_max=0}",
                   "RLIMIT_DATA, {rlim_cur=8388608*1024, rlim_max=8388608*1024}",
                   '"1000", 4', "{effective=0, permitted=0, inheritable=0}"):
