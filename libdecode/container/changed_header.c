@@ -10,11 +10,14 @@
 #include "container/file_bytes.h"
 #include "container/moved_features.h"
 
-#define MOST (64u << 10)	/* bytes that may have been inserted */
+#define MOST 4096u	/* bytes that may have been inserted: each number is tried at each place */
 
-enum {	/* offsets of numbers in the header */
-	SIZE = 8, ATTR_SIZE = 16, ATTRS_AT = 24, ATTRS_SIZE = 32, DATA_AT = 40,
-	DATA_SIZE = PD_HEADER_DATA_SIZE, EVENT_TYPES = 56,
+enum {
+	SIZE = PD_HEADER_SIZE, ATTR_SIZE = PD_HEADER_ATTR_SIZE,
+	ATTRS_AT = PD_HEADER_ATTRS_OFFSET, ATTRS_SIZE = PD_HEADER_ATTRS_SIZE,
+	DATA_AT = PD_HEADER_DATA_OFFSET, DATA_SIZE = PD_HEADER_DATA_SIZE,
+	EVENT_TYPES = PD_HEADER_EVENT_TYPES_OFFSET,
+	SEARCHES_MOST = 16,	/* each may read all of the file */
 };
 
 struct header_search {
@@ -27,6 +30,7 @@ struct header_search {
 	uint64_t attrs_asked;	/* the last offset at which an attribute was looked for */
 	uint64_t attr_there;	/* and its size, or 0 */
 	bool was_killed;	/* the recorder, so that no features confirm a change */
+	unsigned int nr_searches;	/* for the size of the records */
 };
 
 struct header_change {
@@ -144,7 +148,7 @@ static size_t count_bits(const struct header_search *s)
  * size of the records and no features. */
 static bool is_killed(const struct header_search *s)
 {
-	return !number(s, DATA_SIZE) && !number(s, EVENT_TYPES + sizeof(uint64_t)) &&
+	return !number(s, DATA_SIZE) && !number(s, PD_HEADER_EVENT_TYPES_SIZE) &&
 	       (!number(s, EVENT_TYPES) || number(s, EVENT_TYPES) == PD_UNFINISHED_AT);
 }
 
@@ -183,6 +187,8 @@ static void find_data_size(struct header_search *s, const struct header_change *
 		.data_end = UINT64_MAX, .distance = (uint64_t)c->by };
 	uint64_t table;
 
+	if (s->nr_searches++ >= SEARCHES_MOST)
+		return;
 	if (search.nr_features && pd_moved_features_find(&search, &table))
 		set_number(s, DATA_SIZE, table - search.data_offset);
 }

@@ -8,7 +8,7 @@
 #include "container/feature_contents.h"
 #include "container/moved_features.h"
 
-#define MOST (64u << 10)	/* bytes that may have been inserted */
+#define MOST 4096u	/* bytes that may have been inserted: each number is tried at each place */
 
 struct change {
 	size_t at;	/* offset of the first byte, in the tables */
@@ -180,19 +180,22 @@ static bool find_own_table(struct table_search *s, struct change *out)
 static bool find_any_change(struct table_search *s, struct change *out)
 {
 	struct pd_error ignored;
+	const size_t size = s->n * PD_SECTION_SIZE;
 	const int64_t got = pd_source_pread(s->file->source, s->file->data_end, s->raw,
 					    sizeof(s->raw), &ignored);
+	size_t most;
 
 	s->raw_size = got < 0 ? 0 : (size_t)got;
-	if (s->raw_size < s->n * PD_SECTION_SIZE)
+	if (s->raw_size < size)
 		return false;
-	s->has_own = s->raw_size >= s->n * PD_SECTION_SIZE + PD_OWN_TABLE_HEAD &&
-		     pd_load64(s->raw + s->n * PD_SECTION_SIZE, s->file->swap) == own_magic(s);
+	s->has_own = s->raw_size >= size + PD_OWN_TABLE_HEAD &&
+		     pd_load64(s->raw + size, s->file->swap) == own_magic(s);
 	if (pd_moved_features_end(s->file, (struct pd_bytes){ s->raw, s->raw_size }))
 		return find_own_table(s, out);
-	for (int64_t by = 1; by <= (int64_t)MOST; by++)
-		if (find_change(s, by, out) ||
-		    (by < (int64_t)(s->n * PD_SECTION_SIZE) && find_change(s, -by, out)))
+	most = s->raw_size - size < MOST ? s->raw_size - size : MOST;
+	for (size_t by = 1; by <= most || by < size; by++)
+		if ((by <= most && find_change(s, (int64_t)by, out)) ||
+		    (by < size && find_change(s, -(int64_t)by, out)))
 			return true;
 	return false;
 }

@@ -9,7 +9,6 @@
 #define PD_MAGIC_TEXT 8			/* bytes of it before its size */
 #define PD_FILE_HEADER_V1 72		/* without adds_features */
 #define PD_FILE_HEADER_SIZE 104
-#define PD_HEADER_DATA_SIZE 48		/* offset of data.size in a file's header */
 #define PD_SECTION_SIZE 16
 #define PD_FEATURE_BITS 256
 /* The own table, directly after perf's. */
@@ -25,6 +24,13 @@
  * round numbers above 2^53. */
 #define PD_UNFINISHED_AT 1
 #define PD_ATTR_SIZE_VER0 64
+
+/* Offsets of the numbers of pd_file_header_fields, for the recovery of damaged headers. */
+enum pd_header_number {
+	PD_HEADER_SIZE = 8, PD_HEADER_ATTR_SIZE = 16, PD_HEADER_ATTRS_OFFSET = 24,
+	PD_HEADER_ATTRS_SIZE = 32, PD_HEADER_DATA_OFFSET = 40, PD_HEADER_DATA_SIZE = 48,
+	PD_HEADER_EVENT_TYPES_OFFSET = 56, PD_HEADER_EVENT_TYPES_SIZE = 64,
+};
 
 static inline bool pd_feature_is_own(uint32_t id)
 {
