@@ -215,12 +215,6 @@ static bool are_features_there(struct header_search *s, const struct header_chan
 	return false;
 }
 
-/* Returns whether the change explains all of the file. */
-static bool explains_file(struct header_search *s, const struct header_change *c)
-{
-	return undo_header_change(s, c) && find_attrs(s, c) && are_features_there(s, c);
-}
-
 /* Counts the features that are known, and those whose bytes tell that they are there: wrong bits
  * are those of others. Returns 0, or -1 and *l->e. */
 static int count_features(struct header_search *s, const struct header_change *c, size_t *count)
@@ -260,10 +254,15 @@ static int find_place(struct header_search *s, struct header_change *c,
 		      uint8_t found[PD_FILE_HEADER_SIZE])
 {
 	size_t best = 0, count, place = 0;
+	bool are_attrs_found = true;
 
 	for (size_t at = PD_FILE_HEADER_SIZE; at >= SIZE; at--) {
+		/* an insertion after the numbers of the attributes does not change these */
+		if (c->by > 0 && at >= DATA_SIZE && !are_attrs_found)
+			continue;
 		c->at = at;
-		if (!explains_file(s, c) ||
+		are_attrs_found = undo_header_change(s, c) && find_attrs(s, c);
+		if (!are_attrs_found || !are_features_there(s, c) ||
 		    (place && memcmp(found, s->header, sizeof(s->header)) == 0))
 			continue;
 		if (count_features(s, c, &count))

@@ -44,12 +44,20 @@ static size_t count_chained(const struct table_search *s)
 	return s->n;
 }
 
+static size_t nr_removed(int64_t by)
+{
+	return by < 0 ? (size_t)-by : 0;
+}
+
 /* Returns the number at `offset` of the tables before the change. */
 static uint64_t number_before(const struct table_search *s, const struct change *c, size_t offset)
 {
 	uint8_t bytes[sizeof(uint64_t)] = { 0 };
-	const int64_t removed_to = (int64_t)c->at - (c->by < 0 ? c->by : 0);
+	const int64_t removed_to = (int64_t)(c->at + nr_removed(c->by));
+	const int64_t moved = (int64_t)offset + c->by;
 
+	if ((int64_t)offset >= removed_to && moved + (int64_t)sizeof(bytes) <= (int64_t)s->raw_size)
+		return pd_load64(s->raw + moved, s->file->swap);
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		const bool is_before = offset + i < c->at;
 		const int64_t at = (int64_t)(offset + i) + (is_before ? 0 : c->by);
@@ -92,8 +100,7 @@ static bool ends_with_file(const struct table_search *s, const struct change *c)
 static bool undo_change(struct table_search *s, const struct change *c)
 {
 	const size_t inserted = c->by > 0 ? (size_t)c->by : 0;
-	const size_t removed = c->by < 0 ? (size_t)-c->by : 0;
-	const size_t from = c->at + inserted, to = c->at + removed;
+	const size_t removed = nr_removed(c->by), from = c->at + inserted, to = c->at + removed;
 
 	if (from >= s->raw_size || to >= sizeof(s->tables))
 		return false;
@@ -139,23 +146,36 @@ static bool explains_tables(struct table_search *s, const struct change *c)
 	uint64_t end;
 
 	memset(s->lost, 0, sizeof(s->lost));
-	if (!ends_with_file(s, c) || !undo_change(s, c) || (c->by < 0 && !fill_in_entries(s, c)))
+	if (!undo_change(s, c) || (c->by < 0 && !fill_in_entries(s, c)))
 		return false;
 	end = pd_moved_features_end(s->file, (struct pd_bytes){ s->tables, s->size });
 	return end && end + (uint64_t)c->by == s->file->file_size;
 }
 
+/* Returns the size of both tables, as they are. */
+static size_t size_now(const struct table_search *s)
+{
+	const size_t size = s->n * PD_SECTION_SIZE;
+	const uint64_t own = s->has_own ? pd_load64(s->raw + size + 8, s->file->swap) : 0;
+
+	return size + (s->has_own ? PD_OWN_TABLE_HEAD : 0) +
+	       (own <= PD_OWN_FEATURES_MAX ? (size_t)own : 0) * PD_OWN_ENTRY_SIZE;
+}
+
 /* Finds the change at one of the places that are possible. */
 static bool find_change(struct table_search *s, int64_t by, struct change *out)
 {
-	const size_t chained = count_chained(s);
+	const size_t size = s->n * PD_SECTION_SIZE, chained = count_chained(s);
 	const size_t from = chained > 1 ? (chained - 1) * PD_SECTION_SIZE : 0;
 	const size_t to = chained < s->n ? (chained + 1) * PD_SECTION_SIZE :
-					   s->n * PD_SECTION_SIZE +
-					   (by > 0 ? PD_OWN_TABLE_MAX : 0);
+			  by > 0 ? size_now(s) : size;
+	/* where the last section ends does not depend on the place before its entry */
+	const size_t last = size - PD_SECTION_SIZE, removed = nr_removed(by);
+	const bool ends_alike = removed <= last && ends_with_file(s, &(struct change){ 0, by });
 
 	for (*out = (struct change){ from, by }; out->at < to; out->at++)
-		if (explains_tables(s, out))
+		if ((out->at + removed <= last ? ends_alike : ends_with_file(s, out)) &&
+		    explains_tables(s, out))
 			return true;
 	return false;
 }
@@ -171,7 +191,7 @@ static bool find_own_table(struct table_search *s, struct change *out)
 	for (size_t at = size; at + PD_OWN_TABLE_HEAD <= s->raw_size && at <= size + MOST; at++) {
 		out->by = (int64_t)(at - size);
 		if (memcmp(s->raw + at, PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)) == 0)
-			return out->by && explains_tables(s, out);
+			return out->by && ends_with_file(s, out) && explains_tables(s, out);
 	}
 	return false;
 }
@@ -186,7 +206,7 @@ static bool find_any_change(struct table_search *s, struct change *out)
 	size_t most;
 
 	s->raw_size = got < 0 ? 0 : (size_t)got;
-	if (s->raw_size < size)
+	if (!size || s->raw_size < size)
 		return false;
 	s->has_own = s->raw_size >= size + PD_OWN_TABLE_HEAD &&
 		     pd_load64(s->raw + size, s->file->swap) == own_magic(s);
