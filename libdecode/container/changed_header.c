@@ -10,7 +10,10 @@
 #include "container/file_bytes.h"
 #include "container/moved_features.h"
 
-#define MOST 4096u	/* bytes that may have been inserted: each number is tried at each place */
+/* Bytes that may have been inserted: up to a block each number, then blocks. Each is tried at each
+ * place. */
+#define BLOCK 512
+#define MOST 4096u
 
 enum {
 	SIZE = PD_HEADER_SIZE, ATTR_SIZE = PD_HEADER_ATTR_SIZE,
@@ -248,6 +251,22 @@ static int count_features(struct header_search *s, const struct header_change *c
 	return err;
 }
 
+/* Rules out nearly all insertions, before anything is copied. */
+static bool may_be_insertion(const struct header_search *s, const struct header_change *c)
+{
+	static const size_t places[] = { SIZE, ATTRS_AT, ATTRS_SIZE, DATA_AT };
+	uint64_t n[sizeof(places) / sizeof(*places)];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		const size_t at = places[i];
+
+		if (c->at > at && c->at < at + sizeof(*n))	/* inside the number */
+			return true;
+		n[i] = pd_load64(s->raw + at + (c->at <= at ? (size_t)c->by : 0), s->file.swap);
+	}
+	return n[0] == PD_FILE_HEADER_SIZE && n[1] + n[2] == n[3];
+}
+
 /* Finds where in the header this number of bytes was inserted or removed, and restores it. After
  * the header is a place, too, and preferred. Returns 1, 0 if nowhere, or -1 and *l->e. */
 static int find_place(struct header_search *s, struct header_change *c,
@@ -261,7 +280,8 @@ static int find_place(struct header_search *s, struct header_change *c,
 		if (c->by > 0 && at >= DATA_SIZE && !are_attrs_found)
 			continue;
 		c->at = at;
-		are_attrs_found = undo_header_change(s, c) && find_attrs(s, c);
+		are_attrs_found = (c->by < 0 || may_be_insertion(s, c)) &&
+				  undo_header_change(s, c) && find_attrs(s, c);
 		if (!are_attrs_found || !are_features_there(s, c) ||
 		    (place && memcmp(found, s->header, sizeof(s->header)) == 0))
 			continue;
@@ -291,7 +311,7 @@ static int find_header_change(struct header_search *s, struct header_change *c,
 {
 	int err = 0;
 
-	for (int64_t by = 1; !err && by <= (int64_t)MOST; by++) {
+	for (int64_t by = 1; !err && by <= (int64_t)MOST; by += by < BLOCK ? 1 : BLOCK) {
 		c->by = by;
 		err = find_place(s, c, found);
 		if (err || by >= PD_FILE_HEADER_SIZE - SIZE)

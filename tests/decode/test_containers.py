@@ -246,12 +246,12 @@ def kept_of(document):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", CUTTABLE)
-def test_cut_anywhere(name, given, run_pdecode, request):
+def test_cut_anywhere(name, given, run_pdecode):
     data = CUTTABLE[name].build("<")
     path = given(data)
     full = strict_json(run_pdecode([path]).stdout)
     readable = 16 if name == "pipe" else 72 if name.startswith("late") else None
-    step = 7 if request.config.getoption("-m") == "sanitize" else 1
+    step = 7 if TOOLS.name == "san" else 1
     for size in range(0, len(data), step):
         path.write_bytes(data[:size])
         done = run_pdecode([path])
