@@ -60,6 +60,7 @@ def test_random_mutants_decode(mutate, catalogue, captures):
     assert mutate("decode", "random", 30_000, *captures, *catalogue.values()) == 30_000
 
 
+@pytest.mark.long
 def test_random_mutants_come_back(mutate, catalogue, captures):
     assert mutate("roundtrip", "random", 8_000, *captures, *catalogue.values()) == 8_000
 
@@ -76,6 +77,7 @@ def test_every_length_comes_back(mutate, catalogue):
             == sum(os.path.getsize(path) for path in paths))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SMALLEST)
 def test_every_length(name, mutate):
     path = FIXTURES / "perf" / f"{name}.data"

@@ -210,6 +210,7 @@ def test_encoded_values_are_decoded(made):
                                                             after["features"])
 
 
+@pytest.mark.long
 def test_there_are_skeletons_of_all_types():
     """The property would also hold for an empty list."""
     types = {record["type"] for doc in skeletons().values() for record in doc["records"]}
