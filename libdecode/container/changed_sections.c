@@ -107,8 +107,10 @@ static void move_sections(struct pd_stated_sections *stated, const struct change
 
 	for (size_t i = changed->first + changed->n; i < stated->n; i++)
 		stated->list[i].offset += distance;
+	if (!changed->n)
+		return;
 	room = s[1].offset > s->offset ? s[1].offset - s->offset : 0;
-	if (changed->n && s->size > room)
+	if (s->size > room)
 		s->size = room;
 }
 

@@ -99,19 +99,26 @@ def inserted(data, at, more):
     return data[:at] + JUNK[:more] + data[at:] if more > 0 else data[:at] + data[at - more:]
 
 
-def check_samples(data, whole, tmp_path, run_pdecode, decode):
-    """All events and samples are read, from the file and the repaired one, and the same bytes come
-    back."""
-    path, fixed = tmp_path / "changed.data", tmp_path / "fixed.data"
+def decoded_samples(data, whole, path, run_pdecode):
+    """The JSON of a changed file, as bytes and read, of which all samples are those of the whole
+    one."""
     path.write_bytes(data)
     done = run_pdecode(["--blobs", "full", path])
     document = json.loads(done.stdout)
     assert done.returncode == 1
     assert samples(document) == samples(whole) != []
+    return done.stdout, document
+
+
+def check_samples(data, whole, tmp_path, run_pdecode, decode):
+    """All events and samples are read, from the file and the repaired one, and the same bytes come
+    back."""
+    path, fixed = tmp_path / "changed.data", tmp_path / "fixed.data"
+    text, document = decoded_samples(data, whole, path, run_pdecode)
     for attr in document["attrs"]:
         attr.pop("restored", None)
     assert document["attrs"] == whole["attrs"]
-    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    again = subprocess.run([TOOLS / "pencode"], input=text, capture_output=True, timeout=60)
     assert again.stdout == data, again.stderr
     assert subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
                           timeout=60).returncode == 1
@@ -170,17 +177,13 @@ def sections(document, *others):
 def check_all_but(lost, data, whole, tmp_path, run_pdecode):
     """All but the `lost` features are read, and the same bytes come back."""
     path, fixed = tmp_path / "changed.data", tmp_path / "fixed.data"
-    path.write_bytes(data)
-    done = run_pdecode(["--blobs", "full", path])
-    document = json.loads(done.stdout)
-    assert done.returncode == 1
-    assert samples(document) == samples(whole) != []
+    text, document = decoded_samples(data, whole, path, run_pdecode)
     assert [a["ids"] for a in document["attrs"]] == [a["ids"] for a in whole["attrs"]]
     assert {k: v for k, v in document["features"].items() if k.removesuffix("_raw") not in lost} \
         == {k: v for k, v in whole["features"].items() if k not in lost}
     assert document["file"]["complete"] is False
     assert document["summary"]["account"]["total"] == len(data)
-    again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
+    again = subprocess.run([TOOLS / "pencode"], input=text, capture_output=True, timeout=60)
     assert again.stdout == data, again.stderr
     assert subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True,
                           timeout=60).returncode == 1
