@@ -361,7 +361,7 @@ def test_uses_of_the_file_wait(start_recording, gate, workload, tmp_path, decode
     assert names() == ["perf.data"]
     gate.path.unlink()
     wait_for(lambda: len(names()) >= files)
-    wait_until_synthesized(min(tmp_path.glob("perf.data*")))
+    wait_until_synthesized(tmp_path / "perf.data")
     process.control.settle()
     release(process)
     ended(process)

@@ -299,8 +299,15 @@ FINISHED_INIT = struct.pack("=IHH", 82, 0, 8)
 
 
 def wait_until_synthesized(path):
-    """Tasks that run are described while others are recorded: until then, one may end."""
-    wait_for(lambda: FINISHED_INIT in path.read_bytes(), 20)
+    """Tasks that run are described while others are recorded: until then, one may end.  The file may
+    get another name meanwhile."""
+    def is_said():
+        for part in path.parent.glob(path.name + "*"):
+            with contextlib.suppress(FileNotFoundError):
+                if FINISHED_INIT in part.read_bytes():
+                    return True
+        return False
+    wait_for(is_said, 20)
 
 
 def release(process):
