@@ -122,13 +122,12 @@ static int load_own_table(const struct pd_loader *l, size_t at, const struct tab
 	uint64_t stated;
 	size_t there, taken;
 
-	if (at > t->bytes.size)
+	if (t->bytes.size < at + PD_OWN_TABLE_HEAD)
 		return 0;
 	bytes = (struct pd_bytes){ t->bytes.data + at, t->bytes.size - at };
 	if (bytes.size > PD_OWN_TABLE_MAX)
 		bytes.size = PD_OWN_TABLE_MAX;
-	if (bytes.size < PD_OWN_TABLE_HEAD ||
-	    memcmp(bytes.data, PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)) != 0)
+	if (memcmp(bytes.data, PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)) != 0)
 		return 0;
 	there = (bytes.size - PD_OWN_TABLE_HEAD) / PD_OWN_ENTRY_SIZE;
 	stated = pd_load64(bytes.data + PD_OWN_TABLE_HEAD - sizeof(stated), c->swap);
