@@ -10,6 +10,7 @@
 #define CLOCKS_DIFFER 1000000000	/* ns, at most: wall time is adjusted in the meantime */
 
 #define MOMENTS_DIFFER 1000000		/* ns, at most: both clocks can't be read at once */
+#define MAP_PATH 32
 #define CLOCK_DRIFT 500000		/* ns in a second, at most: NTP changes the rate of one */
 
 /* A process number is used again: the file must not have been written before the process began, nor
@@ -144,24 +145,53 @@ static int open_at(struct ps_session *s, const struct ps_process_code *c, const 
 	return -1;
 }
 
-/* Opens a file that the process wrote: in its root directory, if it still runs, or here. Returns a
- * descriptor, or -1. */
-static int open_written(struct ps_session *s, const struct ps_process_code *c, const char *path,
-			struct ps_jit_file *f)
+static int open_below(struct ps_session *s, const struct ps_process_code *c, const char *root,
+		      const char *path, struct ps_jit_file *f)
 {
 	char inside[PS_PATH_MAX];
-	int fd = -1;
 
-	if (snprintf(inside, sizeof(inside), "/proc/%d/root%s", (int)c->pid, path) <
-	    (int)sizeof(inside))
-		fd = open_at(s, c, inside, f);
-	return fd < 0 ? open_at(s, c, path, f) : fd;
+	if (snprintf(inside, sizeof(inside), "%s%s", root, path) >= (int)sizeof(inside))
+		return -1;
+	return open_at(s, c, inside, f);
 }
 
-static void read_written(struct ps_session *s, const struct ps_process_code *c, const char *path,
+static const struct ps_held_process *held_process(const struct ps_session *s, int32_t pid)
+{
+	for (size_t i = 0; i < s->places.nr_processes; i++)
+		if (s->places.processes[i].pid == pid)
+			return &s->places.processes[i];
+	return NULL;
+}
+
+/* Writes the name that a map has in its process's own PID namespace. */
+static void write_map_path(char out[MAP_PATH], int32_t pid)
+{
+	snprintf(out, MAP_PATH, "/tmp/perf-%d.map", (int)pid);
+}
+
+/* Opens a file that the process wrote: a jitdump, or, if `dump` is NULL, a map. It is in its root
+ * directory, if it still runs, in that one which is kept for it, or here. Returns a descriptor, or
+ * -1. */
+static int open_written(struct ps_session *s, const struct ps_process_code *c, const char *dump,
+			struct ps_jit_file *f)
+{
+	const struct ps_held_process *held = held_process(s, c->pid);
+	char root[32], map[MAP_PATH];
+	int fd;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)c->pid);
+	write_map_path(map, c->pid);
+	fd = open_below(s, c, root, dump ? dump : map, f);
+	if (held)
+		write_map_path(map, held->inner_pid);
+	return fd < 0 ? open_below(s, c, held && held->root ? held->root : "", dump ? dump : map, f)
+		      : fd;
+}
+
+static void read_written(struct ps_session *s, const struct ps_process_code *c, const char *dump,
 			 ps_jit_reader *read, struct ps_jit_file *f)
 {
-	const int fd = open_written(s, c, path, f);
+	const int fd = open_written(s, c, dump, f);
 
 	if (fd < 0)
 		return;
@@ -204,14 +234,12 @@ static void find_dumps(struct ps_session *s)
 static void read_code(struct ps_session *s, struct ps_process_code *c)
 {
 	const struct pd_image *dump;
-	char path[64];
 
 	find_dumps(s);
 	dump = pd_map_find(&s->dumps, (uint64_t)(uint32_t)c->pid + 1);
 	if (dump)
 		read_written(s, c, dump->path, ps_jit_read_jitdump, &c->dump);
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)c->pid);
-	read_written(s, c, path, ps_jit_read_perf_map, &c->map);
+	read_written(s, c, NULL, ps_jit_read_perf_map, &c->map);
 }
 
 struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)

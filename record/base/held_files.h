@@ -9,7 +9,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { HELD_ROOTS_MOST = 32, HELD_IMAGES_MOST = 256, HELD_PATH = 32 };
+enum {
+	HELD_ROOTS_MOST = 32,
+	HELD_IMAGES_MOST = 256,
+	HELD_PROCESSES_MOST = 4096,
+	HELD_PATH = 32,
+};
 
 /* A program or library that was not changed since it was started or mapped. */
 struct held_image {
@@ -19,6 +24,14 @@ struct held_image {
 					 * by then, its mtime */
 };
 
+/* A process of another user, PID namespace or root directory than the recorder's: it may have
+ * ended. */
+struct held_process {
+	pid_t pid, inner_pid;		/* the number in its own namespace */
+	uid_t user;
+	int root;			/* one of held_files.fds; -1: the recorder's */
+};
+
 /* Empty if zeroed. */
 struct held_files {
 	pid_t holder;			/* the process that has them open */
@@ -26,6 +39,8 @@ struct held_files {
 	int fds[HELD_ROOTS_MOST];	/* root directories */
 	size_t nr_images;
 	struct held_image images[HELD_IMAGES_MOST];
+	const struct held_process *processes;	/* borrowed */
+	size_t nr_processes;
 };
 
 /* Writes the path by which other processes of the same user reach a descriptor of the holder. */

@@ -45,6 +45,8 @@ struct held_places {
 	const char *roots[HELD_ROOTS_MOST];
 	char images[HELD_IMAGES_MOST][HELD_PATH];
 	struct ps_held_file files[HELD_IMAGES_MOST];
+	struct ps_held_process processes[HELD_PROCESSES_MOST];
+	struct opener_writer writers[HELD_PROCESSES_MOST];
 };
 
 struct names {
@@ -55,6 +57,7 @@ struct names {
 	struct pd_history *history;
 	struct ps_session *session;
 	struct held_places held;
+	struct ps_places places;
 	struct recent recent[DISTINCT];
 	bool lacks_history;		/* for lack of memory */
 	bool cut;
@@ -164,6 +167,27 @@ static void look_up_sample(struct names *n, struct pd_reader *r, const struct pd
 	look_up_data(n, r, item);
 }
 
+/* Returns the path of a root directory, or NULL for the recorder's. */
+static const char *root_of(const struct held_files *held, const struct held_places *list, int root)
+{
+	for (size_t i = 0; i < held->n; i++)
+		if (held->fds[i] == root)
+			return list->roots[i];
+	return NULL;
+}
+
+static void list_processes(const struct held_files *held, struct held_places *list)
+{
+	for (size_t i = 0; i < held->nr_processes; i++) {
+		const struct held_process *p = &held->processes[i];
+
+		list->processes[i] = (struct ps_held_process){
+			p->pid, p->inner_pid, root_of(held, list, p->root),
+		};
+		list->writers[i] = (struct opener_writer){ p->inner_pid, p->user };
+	}
+}
+
 static struct ps_places list_places(const struct held_files *held, struct held_places *list)
 {
 	const size_t n = held ? held->n : 0, nr_images = held ? held->nr_images : 0;
@@ -177,16 +201,19 @@ static struct ps_places list_places(const struct held_files *held, struct held_p
 		list->files[i] = (struct ps_held_file){ list->images[i],
 							held->images[i].ino };
 	}
-	return (struct ps_places){ .size = sizeof(struct ps_places), .roots = list->roots,
-				   .nr_roots = n, .files = list->files,
-				   .nr_files = nr_images };
+	if (held)
+		list_processes(held, list);
+	return (struct ps_places){
+		.size = sizeof(struct ps_places), .roots = list->roots, .nr_roots = n,
+		.files = list->files, .nr_files = nr_images, .processes = list->processes,
+		.nr_processes = held ? held->nr_processes : 0,
+	};
 }
 
 static bool make_session(struct names *n)
 {
-	const struct ps_places places = list_places(n->options->held, &n->held);
 	const struct ps_options o = {
-		.size = sizeof(o), .history = n->history, .places = &places,
+		.size = sizeof(o), .history = n->history, .places = &n->places,
 		.depth = PS_NAMES, .began = n->options->began, .ended = (uint64_t)time(NULL) + 1,
 		.clock = n->options->clock, .moment = n->options->moment,
 		.moment_monotonic = n->options->moment_monotonic,
@@ -295,6 +322,9 @@ static void look_up(void *arg, int socket, int file)
 	n->socket = socket;
 	n->files = (struct names_files){ OPENER_CLOSED, n->options->silent,
 					n->options->replaced };
+	n->places = list_places(n->options->held, &n->held);
+	n->files.opener.writers = n->held.writers;
+	n->files.opener.nr_writers = n->places.nr_processes;
 	if (!find_recorded(&n->recorded, file) || opener_start(&n->files.opener)) {
 		send_section(n, socket, PS_BUNDLE_WHOLE);
 		return;

@@ -27,10 +27,15 @@ enum {
 	RING_PAGES_LEAST = 8,		/* where little memory may be locked */
 };
 
-/* The beginning of a COMM record, and an MMAP2 record: include/uapi/linux/perf_event.h. */
+/* The beginnings of COMM and FORK records, and an MMAP2 record: include/uapi/linux/perf_event.h. */
 struct comm_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
+};
+
+struct fork_record {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
 };
 
 struct mmap2_record {
@@ -85,18 +90,32 @@ static void let_go(struct mounts *m, size_t i)
 {
 	if (m->holds[i].ns >= 0)
 		close(m->holds[i].ns);
+	strangers_forget_root(&m->strangers, m->holds[i].root);
 	close(m->holds[i].root);
 	m->holds[i] = m->holds[--m->n];
 }
 
+/* The process that had it last may have ended before others. */
+static bool is_in_use(const struct mounts *m, struct mount_hold *held)
+{
+	pid_t other;
+
+	if (held_is_running(held->pid))
+		return true;
+	other = strangers_running_in(&m->strangers, held->root);
+	if (other >= 0)
+		held->pid = other;
+	return other >= 0;
+}
+
 /* Returns the one whose process ended first, or m->n. */
-static size_t find_oldest(const struct mounts *m)
+static size_t find_oldest(struct mounts *m)
 {
 	size_t oldest = m->n;
 
 	for (size_t i = 0; i < m->n; i++)
 		if ((oldest == m->n || m->holds[i].alive < m->holds[oldest].alive) &&
-		    !held_is_running(m->holds[i].pid))
+		    !is_in_use(m, &m->holds[i]))
 			oldest = i;
 	return oldest;
 }
@@ -131,36 +150,54 @@ static int open_namespace(const struct mount_root *what, pid_t pid)
 	return -1;
 }
 
-static bool add_hold(struct mounts *m, const struct mount_root *what, int root, pid_t pid)
+/* Takes the descriptor `root`. Returns NULL if it can't be held. */
+static struct mount_hold *add_hold(struct mounts *m, const struct mount_root *what, int root,
+				   pid_t pid)
 {
 	const bool is_own = is_same_namespace(what, &m->own);
+	bool is_held = held_leaves_room(root) && make_room(m);
 	int ns = -1;
 
-	if (!held_leaves_room(root) || !make_room(m))
-		return false;
-	if (!is_own)
+	if (is_held && !is_own) {
 		ns = open_namespace(what, pid);
-	if (!is_own && ns < 0)
-		return false;
-	m->holds[m->n++] = (struct mount_hold){ *what, ns, root, pid, clock_ms() };
-	return true;
+		is_held = ns >= 0;
+	}
+	if (!is_held) {
+		close(root);
+		return NULL;
+	}
+	m->holds[m->n] = (struct mount_hold){ *what, ns, root, pid, clock_ms() };
+	return &m->holds[m->n++];
+}
+
+static void hold_other_root(struct mounts *m, const struct mount_root *what, int root, pid_t pid)
+{
+	struct mount_hold *held = find_hold(m, what);
+
+	if (held) {
+		held->pid = pid;
+		held->alive = clock_ms();
+		close(root);
+	} else {
+		held = add_hold(m, what, root, pid);
+	}
+	if (held)
+		strangers_add(&m->strangers, pid, held->root);
 }
 
 static void hold_root_of(struct mounts *m, pid_t pid)
 {
 	struct mount_root what;
-	struct mount_hold *held;
 	const int root = find_root(pid, &what);
 
 	if (root < 0)
 		return;
-	held = find_hold(m, &what);
-	if (held) {
-		held->pid = pid;
-		held->alive = clock_ms();
+	if (!is_same_root(&what, &m->own)) {
+		hold_other_root(m, &what, root, pid);
+		return;
 	}
-	if (held || is_same_root(&what, &m->own) || !add_hold(m, &what, root, pid))
-		close(root);
+	close(root);
+	strangers_add(&m->strangers, pid, -1);
 }
 
 static void hold_files_of(struct mounts *m, pid_t pid)
@@ -258,6 +295,7 @@ void mounts_start(struct mounts *m, const struct target *t)
 	if (root < 0)
 		return;
 	close(root);
+	strangers_start(&m->strangers);
 	images_start(&m->images, t->kind == TARGET_COMMAND ? IMAGES_TO_THE_END :
 								 IMAGES_WHILE_MAPPED);
 	/* first, so that a program that is started meanwhile is seen */
@@ -282,7 +320,7 @@ static void take_map(struct mounts *m, const struct mmap2_record *record)
 
 static void take_record(struct mounts *m, const struct ring *r, uint64_t at, size_t size)
 {
-	union { struct comm_record comm; struct mmap2_record map; } record;
+	union { struct comm_record comm; struct fork_record fork; struct mmap2_record map; } record;
 	uint8_t *bytes = (uint8_t *)&record;
 
 	if (size < sizeof(record.comm) || size > sizeof(record))
@@ -293,6 +331,8 @@ static void take_record(struct mounts *m, const struct ring *r, uint64_t at, siz
 	if (record.comm.header.type == PD_RECORD_COMM &&
 	    record.comm.header.misc & PERF_RECORD_MISC_COMM_EXEC)
 		hold_files_of(m, (pid_t)record.comm.pid);
+	else if (record.comm.header.type == PD_RECORD_FORK && size >= sizeof(record.fork))
+		strangers_fork(&m->strangers, (pid_t)record.fork.ppid, (pid_t)record.fork.pid);
 	else if (record.comm.header.type == PD_RECORD_MMAP2 &&
 		 size > offsetof(struct mmap2_record, path))
 		take_map(m, &record.map);
@@ -331,7 +371,9 @@ void mounts_age(struct mounts *m)
 		return;
 	m->checked = now;
 	for (size_t i = m->n; i-- > 0;)
-		if (held_is_over(m->holds[i].pid, &m->holds[i].alive, now))
+		if (is_in_use(m, &m->holds[i]))
+			m->holds[i].alive = now;
+		else if (held_is_over(m->holds[i].pid, &m->holds[i].alive, now))
 			let_go(m, i);
 	images_age(&m->images, now);
 }
@@ -342,6 +384,8 @@ void mounts_files(const struct mounts *m, struct held_files *out)
 	out->n = m->n;
 	for (size_t i = 0; i < m->n; i++)
 		out->fds[i] = m->holds[i].root;
+	out->processes = m->strangers.of;
+	out->nr_processes = m->strangers.n;
 	images_list(&m->images, out);
 }
 
@@ -350,5 +394,6 @@ void mounts_close(struct mounts *m)
 	while (m->n)
 		let_go(m, m->n - 1);
 	images_close(&m->images);
+	strangers_close(&m->strangers);
 	stop_watching(m);
 }

@@ -14,6 +14,7 @@
 #include "base/held_files.h"
 #include "capture/ring.h"
 #include "run/images.h"
+#include "run/strangers.h"
 #include "target/target.h"
 
 /* A mount namespace and a directory in it. */
@@ -32,6 +33,7 @@ struct mounts {
 	struct mount_root own;
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
+	struct strangers strangers;
 	struct images images;
 	struct ring *rings;		/* of counters whose COMM and MMAP2 records are read */
 	size_t nr_rings;

@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Returns the number of a process in its own namespace, the last of the line; its number here if it
- * is gone. */
-static int inner_pid(pid_t pid)
+/* It is the last of the line. */
+pid_t process_inner_pid(pid_t pid)
 {
 	char path[32], line[256];
 	int inner = pid, at, n;
@@ -33,7 +32,8 @@ static void set_inner_number(struct process_path *p)
 
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", (int)p->pid);
 	if (strcmp(p->inside, map) == 0)
-		snprintf(p->inside, sizeof(p->inside), "/tmp/perf-%d.map", inner_pid(p->pid));
+		snprintf(p->inside, sizeof(p->inside), "/tmp/perf-%d.map",
+			 process_inner_pid(p->pid));
 }
 
 bool process_path_read(const char *path, struct process_path *out)
@@ -50,7 +50,8 @@ bool process_path_read(const char *path, struct process_path *out)
 	else
 		snprintf(out->root, sizeof(out->root), "/proc/%d/fd/%d", pid, fd);
 	snprintf(out->inside, sizeof(out->inside), "%s", path + end);
-	set_inner_number(out);
+	if (fd < 0)
+		set_inner_number(out);
 	return true;
 }
 

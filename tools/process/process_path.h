@@ -24,4 +24,7 @@ bool process_path_is_mapped(const char *path);
 /* Returns whether the process runs and belongs to the user. */
 bool process_has_user(pid_t pid, uid_t user);
 
+/* Returns the number of a process in its own PID namespace; its number here if it has ended. */
+pid_t process_inner_pid(pid_t pid);
+
 #endif

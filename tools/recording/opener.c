@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -83,40 +84,55 @@ static bool is_stat(const char *path)
 	       strcmp(path + n + strspn(path + n, "0123456789"), "/stat") == 0;
 }
 
-/* /tmp/perf-PID.map. */
-static bool is_perf_map(const char *path)
+/* /tmp/perf-PID.map. Sets *pid. */
+static bool is_perf_map(const char *path, pid_t *pid)
 {
 	static const char head[] = "/tmp/perf-", tail[] = ".map";
 	const size_t n = sizeof(head) - 1, digits = strspn(path + (strlen(path) < n ? 0 : n),
 							   "0123456789");
 
-	return strncmp(path, head, n) == 0 && digits && strcmp(path + n + digits, tail) == 0;
+	if (strncmp(path, head, n) != 0 || !digits || strcmp(path + n + digits, tail) != 0)
+		return false;
+	*pid = (pid_t)strtol(path + n, NULL, 10);
+	return true;
 }
 
-/* .../jit-PID.dump. */
-static bool is_jitdump(int fd, const char *path)
+/* .../jit-PID.dump. Sets *pid. */
+static bool is_jitdump(int fd, const char *path, pid_t *pid)
 {
 	const char *name = strrchr(path, '/');
 	char magic[4];
 
-	return name && strncmp(name, "/jit-", 5) == 0 &&
-	       strcmp(name + 5 + strspn(name + 5, "0123456789"), ".dump") == 0 &&
-	       pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	if (!name || strncmp(name, "/jit-", 5) != 0 ||
+	    strcmp(name + 5 + strspn(name + 5, "0123456789"), ".dump") != 0)
+		return false;
+	*pid = (pid_t)strtol(name + 5, NULL, 10);
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 	       (memcmp(magic, "JiTD", 4) == 0 || memcmp(magic, "DTiJ", 4) == 0);
 }
 
+static bool is_writer(const struct opener *o, pid_t inner_pid, uid_t user)
+{
+	for (size_t i = 0; i < o->nr_writers; i++)
+		if (o->writers[i].inner_pid == inner_pid && o->writers[i].user == user)
+			return true;
+	return false;
+}
+
 /* A file of a JIT compiler: of this user, of root, or of the user whose process it is. */
-static bool is_written(int fd, const char *path, const struct stat *st)
+static bool is_written(const struct opener *o, int fd, const char *path, const struct stat *st)
 {
 	struct process_path p;
+	pid_t inner_pid;
 
 	if (process_path_read(path, &p))
 		path = p.inside;
 	else
 		p.pid = 0;
-	return (is_perf_map(path) || is_jitdump(fd, path)) &&
+	return (is_perf_map(path, &inner_pid) || is_jitdump(fd, path, &inner_pid)) &&
 	       (st->st_uid == geteuid() || st->st_uid == 0 ||
-		(p.pid && process_has_user(p.pid, st->st_uid)));
+		(p.pid && process_has_user(p.pid, st->st_uid)) ||
+		is_writer(o, inner_pid, st->st_uid));
 }
 
 /* A copy of kallsyms in a tree of build ids, or the one that the user named. */
@@ -139,7 +155,7 @@ static bool is_allowed(const struct opener *o, int fd, const char *path, enum ps
 	case PS_PLACE_RUNNING:
 		return is_of_kernel(path) || is_stat(path);
 	case PS_PLACE_TEMPORARY:
-		return is_written(fd, path, &st);
+		return is_written(o, fd, path, &st);
 	case PS_PLACE_NAMED:
 	case PS_PLACE_BUILD_ID:
 		return is_elf(fd) || is_packed_module(fd, path) || is_kallsyms(o, path);

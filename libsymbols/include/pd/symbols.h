@@ -75,6 +75,13 @@ struct ps_held_file {
 	uint64_t ino;
 };
 
+/* A process that may have ended: where its JIT compiler wrote perf-PID.map or a jitdump. */
+struct ps_held_process {
+	int32_t pid;
+	int32_t inner_pid;		/* its number in its own PID namespace */
+	const char *root;		/* "/proc/PID/fd/N"; NULL: the caller's root directory */
+};
+
 /* Where to look for files besides the usual directories. Members may be NULL. */
 struct ps_places {
 	size_t size;			/* PS_PLACES() sets it */
@@ -93,6 +100,10 @@ struct ps_places {
 	/* Files of such processes: for images that are nowhere else */
 	const struct ps_held_file *files;
 	size_t nr_files;
+	/* Processes whose JIT code is not in /tmp/perf-PID.map under their number here, or below
+	 * another root directory */
+	const struct ps_held_process *processes;
+	size_t nr_processes;
 };
 #define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
 

@@ -1,0 +1,179 @@
+"""Code of JIT compilers in processes that end before the recording does: its names are in a file
+that has the process's number in its own PID namespace, is below its root directory, and belongs to
+its user."""
+import glob
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import named as named_recording
+from conftest import TIMEOUT, TOOLS
+from rights import needs
+
+pytestmark = [needs("events"),
+              pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
+                                 reason="only root makes namespaces, with unshare")]
+OTHER_USER = 64321
+MANY = 40       # more roots than are held
+# It writes its map or jitdump, and runs code in anonymous memory. "fork": a child does.
+SOURCE = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+enum { SIZE = 256 };
+__attribute__((noinline)) unsigned long spin(unsigned long n)
+{
+	unsigned long s = n;
+	while (n--) { s = s * 31 + n; __asm__ volatile("" : "+r"(s)); }
+	return s;
+}
+static void write_map(void *code)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	FILE *f = fopen(path, "w");
+	fprintf(f, "%lx %x made_by_jit\n", (unsigned long)code, SIZE);
+	fclose(f);
+}
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+static void write_dump(void *code, unsigned int machine)
+{
+	char path[64];
+	static const char name[] = "made_by_jit";
+	const uint64_t at = (unsigned long)code;
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
+	FILE *f = fopen(path, "w+");
+	const uint32_t head[] = { 0x4a695444, 1, 40, machine, 0, getpid() };
+	const uint32_t load[] = { 0, 56 + sizeof(name) + SIZE }, ids[] = { getpid(), getpid() };
+	const uint64_t zero = 0, time = now(), where[] = { at, at, SIZE, 0 };
+	fwrite(head, sizeof(head), 1, f);
+	fwrite(&time, 8, 1, f);
+	fwrite(&zero, 8, 1, f);
+	fwrite(load, sizeof(load), 1, f);
+	fwrite(&time, 8, 1, f);
+	fwrite(ids, sizeof(ids), 1, f);
+	fwrite(where, sizeof(where), 1, f);
+	fwrite(name, sizeof(name), 1, f);
+	fwrite(code, SIZE, 1, f);
+	fflush(f);
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
+}
+int main(int n, char **arguments)
+{
+	unsigned short machine = 0;
+	FILE *self = fopen("/proc/self/exe", "r");
+	char *code;
+	unsigned long (*run)(unsigned long);
+	if (n > 2 && strcmp(arguments[2], "fork") == 0 && fork() > 0)
+		return wait(NULL) < 0;
+	if (self) {
+		fseek(self, 18, SEEK_SET);
+		fread(&machine, 2, 1, self);
+	}
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(code, (void *)spin, SIZE);
+	mprotect(code, 4096, PROT_READ | PROT_EXEC);
+	__builtin___clear_cache(code, code + SIZE);
+	if (arguments[1][0] == 'm')
+		write_map(code);
+	else
+		write_dump(code, machine);
+	run = (unsigned long (*)(unsigned long))code;
+	while (clock() < CLOCKS_PER_SEC / 10)
+		run(10000);
+	return 0;
+}
+"""
+TMP = "mount -t tmpfs none /tmp && "
+PLACES = {
+    "user": ["setpriv", "--reuid", str(OTHER_USER), "--clear-groups"],
+    "pid": ["unshare", "--pid", "--fork"],
+    "pid-mount": ["unshare", "--pid", "--fork", "--mount-proc"],
+    "mount": ["unshare", "-m", "sh", "-c", TMP + 'exec "$0" "$@"'],
+    "all": ["unshare", "-m", "--pid", "--fork", "sh", "-c",
+            TMP + f'chmod 777 /tmp; true; setpriv --reuid {OTHER_USER} --clear-groups "$0" "$@"; '
+            "true"],
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    # others can enter it, and it is not below /tmp
+    top = tmp_path_factory.mktemp("jit")
+    (top / "p.c").write_text(SOURCE)
+    subprocess.run(["gcc", "-O1", "-w", "-static", "-o", top / "p", top / "p.c"], check=True)
+    where = f"/var/tmp/precord-jit-{os.getpid()}"
+    shutil.copy(top / "p", where)
+    os.chmod(where, 0o755)
+    before = set(glob.glob("/tmp/perf-*.map") + glob.glob("/tmp/jit-*.dump"))
+    yield where
+    os.unlink(where)
+    for path in set(glob.glob("/tmp/perf-*.map") + glob.glob("/tmp/jit-*.dump")) - before:
+        with open(path, "rb") as file:
+            if b"made_by_jit" in file.read(4096):
+                os.unlink(path)
+
+
+def record(data, *arguments):
+    done = subprocess.run([TOOLS / "precord", "-e", "cpu-clock:u", "-F", "2000", "-o", data,
+                           *arguments], timeout=TIMEOUT, text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    named_recording.need_time(done.stderr)
+    return data
+
+
+def assert_named(data, named=True):
+    """The recording has names of the code, now that the processes have ended."""
+    done = subprocess.run([TOOLS / "preport", "-f", "folded", data],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+    assert ("made_by_jit" in done.stdout) == named, done.stdout[-2000:] + done.stderr
+
+
+@pytest.mark.parametrize("how", ["map", "dump"])
+@pytest.mark.parametrize("place", PLACES)
+def test_one_that_has_ended(place, how, program, tmp_path):
+    assert_named(record(tmp_path / "p.data", "--", *PLACES[place], program, how))
+
+
+@pytest.mark.parametrize("place", ["user", "all"])
+def test_in_a_recording_of_the_system(place, program, tmp_path):
+    assert_named(record(tmp_path / "p.data", "-a", "--", *PLACES[place], program, "map"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_child_that_started_no_program(place, program, tmp_path):
+    assert_named(record(tmp_path / "p.data", "--", *PLACES[place], program, "map", "fork"))
+
+
+def test_a_root_that_was_there_before_many_others(program, tmp_path):
+    """It has another process that ended early, and one that goes on."""
+    script = (f"{TMP} /bin/true; echo > $1/there; until [ -e $1/go ]; do sleep 0.01; done; "
+              '"$0" map; true')
+    outside = (f"unshare -m sh -c '{script}' \"$0\" $1 & until [ -e $1/there ]; do sleep 0.01; "
+               f"done; for i in $(seq {MANY}); do unshare -m true; done; echo > $1/go; wait")
+    work = f"/var/tmp/precord-jit-{os.getpid()}.d"
+    os.mkdir(work)
+    try:
+        data = record(tmp_path / "p.data", "--", "sh", "-c", outside, program, work)
+    finally:
+        shutil.rmtree(work)
+    assert_named(data)
+
+
+def test_a_file_of_another_user_is_not_read(program, tmp_path):
+    """Others could give the code any names."""
+    script = ('"$0" map; '
+              f"for f in /tmp/perf-*.map; do grep -q made_by_jit $f && chown {OTHER_USER} $f; done")
+    assert_named(record(tmp_path / "p.data", "--", "unshare", "-m", "sh", "-c",
+                        TMP + script, program), False)
