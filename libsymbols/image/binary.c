@@ -110,7 +110,7 @@ enum ps_status ps_binary_read_symbols(struct ps_binary *b)
 	add_minidebug(b);
 	add_go_functions(b);
 	before = b->symbols.nr;
-	ps_elf_add_plt(&b->image, &b->names, &b->symbols);
+	ps_elf_add_plt(&b->image, &b->debug, &b->names, &b->symbols);
 	b->has[PS_FROM_PLT] = b->symbols.nr > before;
 	if (ps_symtab_seal(&b->symbols) || add_extents(b)) {
 		ps_symtab_free(&b->symbols);

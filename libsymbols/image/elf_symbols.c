@@ -68,6 +68,16 @@ static const struct ps_section *section_of_variable(const struct ps_elf *e, cons
 	return s->header.sh_flags & SHF_ALLOC && !(s->header.sh_flags & SHF_TLS) ? s : NULL;
 }
 
+static const struct ps_section *section_of(const struct ps_elf *e, const GElf_Sym *sym,
+					   enum ps_symbols_of of)
+{
+	if (of == PS_VARIABLES)
+		return section_of_variable(e, sym);
+	if (of == PS_CHOSEN && GELF_ST_TYPE(sym->st_info) != STT_GNU_IFUNC)
+		return NULL;
+	return section_of_function(e, sym);
+}
+
 /* The symbols of 64-bit PowerPC's first ABI name descriptors, whose first word is the address. */
 static bool follow_descriptor(const struct ps_elf *e, const struct ps_section *s, uint64_t *address)
 {
@@ -95,8 +105,7 @@ static enum ps_binding binding_of(const GElf_Sym *sym)
 static void add_symbol(const struct ps_elf *e, const GElf_Sym *sym, enum ps_symbols_of of,
 		       struct ps_symbol *to, struct ps_symtab *t)
 {
-	const struct ps_section *s = of == PS_VARIABLES ? section_of_variable(e, sym) :
-							  section_of_function(e, sym);
+	const struct ps_section *s = section_of(e, sym, of);
 	uint64_t start = sym->st_value, limit;
 
 	if (!s || !to->name[0] || is_mark(e, to->name))

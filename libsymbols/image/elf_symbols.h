@@ -5,7 +5,12 @@
 #include "image/elf_file.h"
 #include "image/symtab.h"
 
-enum ps_symbols_of { PS_FUNCTIONS, PS_VARIABLES };
+enum ps_symbols_of {
+	PS_FUNCTIONS,
+	PS_VARIABLES,
+	PS_CHOSEN,	/* functions whose code another one chooses when the program starts: the
+			 * symbol has the address of that one */
+};
 
 /* Adds symbols of a table: type is SHT_SYMTAB or SHT_DYNSYM. Returns whether the file has it. Names
  * are borrowed from the file. */

@@ -18,10 +18,12 @@ static const char suffix[] = "@plt";
 #endif
 
 struct plt {
-	struct ps_elf *e;
+	struct ps_elf *e, *debug;	/* debug: may have more symbols */
 	struct pd_map targets;		/* address of a word -> name of its symbol */
 	struct pd_arena *names;
 	struct ps_symtab *t;
+	struct ps_symtab chosen;	/* by the address of the function that chooses */
+	bool tried_chosen;
 	uint64_t left;			/* bytes of sections that may still be read */
 	uint64_t got;			/* to which i386 entries are relative */
 };
@@ -70,21 +72,37 @@ static bool find_chooser(const struct plt *p, const GElf_Rela *r, uint64_t *out)
 	return true;
 }
 
-/* Names the chosen function. The recording and the file only have the other one's address: objdump
- * and perf show it so. */
-static const char *name_chosen(const struct plt *p, const GElf_Rela *r)
+static void read_chosen(struct plt *p)
 {
+	p->tried_chosen = true;
+	ps_elf_add_symbols(p->e, SHT_SYMTAB, PS_CHOSEN, PS_FROM_SYMTAB, &p->chosen);
+	if (p->debug->elf)
+		ps_elf_add_symbols(p->debug, SHT_SYMTAB, PS_CHOSEN, PS_FROM_SYMTAB, &p->chosen);
+	ps_elf_add_symbols(p->e, SHT_DYNSYM, PS_CHOSEN, PS_FROM_DYNSYM, &p->chosen);
+	if (ps_symtab_seal(&p->chosen))
+		ps_symtab_free(&p->chosen);
+}
+
+/* Names the chosen function. Without a symbol, the file only has the other one's address: objdump
+ * and perf show it so. */
+static const char *name_chosen(struct plt *p, const GElf_Rela *r)
+{
+	struct ps_symbol symbol;
 	char name[32];
 	uint64_t chooser;
 	int n;
 
 	if (!find_chooser(p, r, &chooser))
 		return NULL;
+	if (!p->tried_chosen)
+		read_chosen(p);
+	if (ps_symtab_find(&p->chosen, chooser, &symbol) && symbol.start == chooser)
+		return symbol.name;
 	n = snprintf(name, sizeof(name), "*ABS*+0x%" PRIx64, chooser);
 	return pd_arena_text(p->names, name, (size_t)n);
 }
 
-static const char *name_target(const struct plt *p, const GElf_Rela *r, Elf_Data *symbols,
+static const char *name_target(struct plt *p, const GElf_Rela *r, Elf_Data *symbols,
 			       const struct ps_names *names)
 {
 	const uint64_t index = GELF_R_SYM(r->r_info);
@@ -248,9 +266,11 @@ static bool has_plt(const struct ps_elf *e)
 	return false;
 }
 
-void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *t)
+void ps_elf_add_plt(struct ps_elf *e, struct ps_elf *debug, struct pd_arena *names,
+		    struct ps_symtab *t)
 {
-	struct plt p = { .e = e, .targets.budget = e->budget, .names = names, .t = t,
+	struct plt p = { .e = e, .debug = debug, .targets.budget = e->budget,
+			 .chosen.budget = e->budget, .names = names, .t = t,
 			 .left = e->bytes.size };
 	const struct ps_section *got;
 
@@ -269,4 +289,5 @@ void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *
 		if (ps_elf_is_plt(&e->sections[i]) && is_read(&p, &e->sections[i]))
 			read_section(&p, &e->sections[i]);
 	pd_map_free(&p.targets);
+	ps_symtab_free(&p.chosen);
 }

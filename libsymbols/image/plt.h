@@ -9,7 +9,9 @@
 /* Returns whether the section has entries of a procedure linkage table. */
 bool ps_elf_is_plt(const struct ps_section *s);
 
-/* Adds the entries of x86-64, i386 and aarch64. Names are made in the arena. */
-void ps_elf_add_plt(struct ps_elf *e, struct pd_arena *names, struct ps_symtab *t);
+/* Adds the entries of x86-64, i386 and aarch64. Names are made in the arena. `debug` is the file
+ * with the symbols, or not open. */
+void ps_elf_add_plt(struct ps_elf *e, struct ps_elf *debug, struct pd_arena *names,
+		    struct ps_symtab *t);
 
 #endif

@@ -56,6 +56,15 @@ def functions(path, table, source, shape=None):
         yield value, size, address + length, binding, source, name
 
 
+def name_of_chosen(path, chooser):
+    """The name of a function whose code another one at that address chooses, of its symbols."""
+    symbols = [(value, size, 0, binding, source, name) for table, source in
+               ((".symtab", "SYMTAB"), (".dynsym", "DYNSYM"))
+               for value, size, kind, binding, _, name in rows(path, table)
+               if kind == "IFUNC" and value == chooser]
+    return min(symbols, key=preference)[5] if symbols else f"*ABS*+{chooser:#x}"
+
+
 def plt(path):
     """(start, size, 0, ...) of the entries that nm makes names for."""
     small = re.search(r"\.plt\.got\s+PROGBITS\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) 08 ",
@@ -64,9 +73,11 @@ def plt(path):
     for line in output("nm", "-D", "--synthetic", path).splitlines():
         row = re.match(r"([0-9a-f]+) [TtWw] ([^@\s*]+|\*ABS\*\+0x[0-9a-f]+)(@.*)?@plt$", line)
         if row:
-            address = int(row[1], 16)
+            address, name = int(row[1], 16), row[2]
+            if name.startswith("*ABS*+"):
+                name = name_of_chosen(path, int(name[6:], 16))
             yield (address, 8 if start <= address < start + size else 16, 0, "GLOBAL", "PLT",
-                   row[2] + "@plt")
+                   name + "@plt")
 
 
 def plt_of_static(path):
@@ -82,7 +93,7 @@ def plt_of_static(path):
         r"^\s*([0-9a-f]+):.*jmp\s.*# ([0-9a-f]+)", code, re.M) if int(word, 16) in chosen_by]
     for at, word in jumps:
         yield (at, jumps[1][0] - jumps[0][0], 0, "GLOBAL", "PLT",
-               f"*ABS*+{chosen_by[word]:#x}@plt")
+               name_of_chosen(path, chosen_by[word]) + "@plt")
 
 
 def preference(symbol):
