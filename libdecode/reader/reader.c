@@ -241,11 +241,10 @@ static struct kept keep(const struct pd_reader *r)
 {
 	const struct pd_record *record = &r->record;
 	struct kept k = { .offset = r->read.offset, .inner_offset = r->read.inner_offset,
-			  .file = r->file, .updates = r->updates };
+			  .file = r->file, .updates = r->updates, .attr = record->attr };
 
 	if (!is_filled(record))
 		return k;
-	k.attr = record->attr;
 	k.plan = record->plan;
 	k.nr_ops = record->extent.nr_ops;
 	k.body = (uint16_t)record->body.size;
@@ -268,7 +267,7 @@ static int take_kept(struct pd_reader *r, const struct kept *k, struct pd_bytes 
 					   .state = PD_FRAME_WHOLE };
 	record->file = k->file;
 	if (!k->body || k->updates != r->updates)
-		return pd_record_prepare(record) ? -1 : 1;
+		return pd_record_prepare_again(record, k->attr) ? -1 : 1;
 	record->attr = k->attr;
 	record->plan = k->plan;
 	record->trailer = k->trailer ? k->attr->trailer : NULL;

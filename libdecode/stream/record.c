@@ -138,6 +138,13 @@ static void check_feature(struct pd_record *r)
 	set_error(r, extent.code, extent.field->name, extent.want, extent.have);
 }
 
+static inline void take_event(struct pd_record *r, struct pd_attr *event)
+{
+	if (event->named_at != r->session->updates)
+		pd_session_name_event(r->session, event);
+	r->attr = event;
+}
+
 /* Sets *out to the record's event, or to one that has the same layout. */
 static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out)
 {
@@ -149,9 +156,7 @@ static inline enum pd_found find_event(struct pd_record *r, struct pd_attr **out
 	else
 		found = pd_session_attr_of(s, r->frame.type, r->frame.bytes, out);
 	if (found == PD_FOUND) {
-		if ((*out)->named_at != s->updates)
-			pd_session_name_event(s, *out);
-		r->attr = *out;
+		take_event(r, *out);
 	} else if (found == PD_NOT_FOUND && r->frame.type == PD_RECORD_SAMPLE) {
 		*out = NULL;
 	}
@@ -292,28 +297,28 @@ static void check_rest(struct pd_record *r)
 		set_error(r, PD_E_TRAILING, NULL, 0, rest);
 }
 
-int pd_record_prepare(struct pd_record *r)
+static inline void clear_trailer(struct pd_record *r)
 {
-	const struct pd_record_desc *d = r->frame.desc;
-	struct pd_attr *layout;
-	enum pd_found found;
-	size_t own;
-
 	r->trailer = NULL;
 	r->trailer_bytes = (struct pd_bytes){ NULL, 0 };
 	r->error.code = PD_OK;
-	if (prepare_hot(r))
-		return 0;
+}
+
+static void clear_parts(struct pd_record *r)
+{
 	r->attr = NULL;
 	r->extent.end = r->extent.nr_ops = r->extent.variant = 0;
 	r->extent.code = PD_OK;
-	if (r->frame.state == PD_FRAME_SKIPPED) {
-		r->plan = NULL;
-		r->body = r->frame.bytes;
-		return 0;
-	}
 	r->body = after_header(r);
-	found = find_event(r, &layout);
+}
+
+/* Prepares a record whose event, or another one of the same layout, was found. Returns 0, or -1
+ * without memory. */
+static int prepare_found(struct pd_record *r, enum pd_found found, const struct pd_attr *layout)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+	size_t own;
+
 	r->plan = choose_plan(r, layout);
 	if (!r->plan) {
 		if (d && (d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ))
@@ -334,6 +339,37 @@ int pd_record_prepare(struct pd_record *r)
 	else
 		check_rest(r);
 	return 0;
+}
+
+int pd_record_prepare(struct pd_record *r)
+{
+	struct pd_attr *layout;
+	enum pd_found found;
+
+	clear_trailer(r);
+	if (prepare_hot(r))
+		return 0;
+	clear_parts(r);
+	if (r->frame.state == PD_FRAME_SKIPPED) {
+		r->plan = NULL;
+		r->body = r->frame.bytes;
+		return 0;
+	}
+	found = find_event(r, &layout);
+	return prepare_found(r, found, layout);
+}
+
+int pd_record_prepare_again(struct pd_record *r, const struct pd_attr *event)
+{
+	struct pd_attr *layout;
+
+	if (!event)
+		return pd_record_prepare(r);
+	clear_trailer(r);
+	clear_parts(r);
+	layout = r->session->attrs[event->index];
+	take_event(r, layout);
+	return prepare_found(r, PD_FOUND, layout);
 }
 
 uint32_t pd_record_type(const struct pd_record *r)

@@ -22,6 +22,10 @@ struct pd_record {
  * without memory. */
 int pd_record_prepare(struct pd_record *r);
 
+/* Does the same for a record that was prepared before the session changed. `event` is what was
+ * found then; NULL: none. Events that came later are not its own. */
+int pd_record_prepare_again(struct pd_record *r, const struct pd_attr *event);
+
 /* Returns the size of the header and the record's own fields. It is less than the stated size only
  * if whole records fill the rest: a damaged size covers them. The record must be prepared. */
 size_t pd_record_own_size(const struct pd_record *r);

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from conftest import FIXTURES, TOOLS
+from conftest import FIXTURES, TOOLS, strict_json
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File, Pipe
@@ -66,16 +66,21 @@ def test_bytes_of_a_recording_in_a_record_are_its_own(given, decode):
     assert not document["errors"] and document["summary"]["by_type"] == {"SAMPLE": 3}
 
 
-@pytest.mark.parametrize("order", "<>")
-def test_events_of_two_recordings_without_ids(order, given, decoder, run_pdecode,
-                                                tmp_path):
-    """A sample is of the event of its own recording."""
+def two_without_ids(order):
+    """Two recordings of a pipe, of different events."""
     other = attr("IP|TID|TIME|ADDR|CPU|PERIOD")
     first = [sample(ATTR, ip=i, pid=7, tid=8, time=1000 + i, period=1) for i in range(9)]
     second = [sample(other, ip=i, pid=7, tid=8, time=5000 + i, addr=i, cpu=1, period=1)
               for i in range(9)]
-    data = b"".join(Pipe([r.header_attr(event, []), *records]).build(order)
+    return b"".join(Pipe([r.header_attr(event, []), *records]).build(order)
                     for event, records in ((ATTR, first), (other, second)))
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_events_of_two_recordings_without_ids(order, given, decoder, run_pdecode,
+                                                tmp_path):
+    """A sample is of the event of its own recording."""
+    data = two_without_ids(order)
     path = given("two", data)
     document, returncode, _ = decoder.result(path)
     found = [record for record in document["records"] if record["type"] == "SAMPLE"]
@@ -88,3 +93,15 @@ def test_events_of_two_recordings_without_ids(order, given, decoder, run_pdecode
     fixed = tmp_path / "fixed"
     subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True, timeout=60)
     assert decoder.result(fixed)[0]["summary"]["by_type"]["SAMPLE"] == 9
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_by_time_a_record_is_read_as_where_it_is(order, given, run_pdecode):
+    """Events of the second recording come while records of the first one wait."""
+    path = given("two", two_without_ids(order))
+
+    def read(*options):
+        document = strict_json(run_pdecode([*options, path]).stdout)
+        return sorted((record for record in document["records"] if record["type"] == "SAMPLE"),
+                      key=lambda record: record["offset"])
+    assert read("--sort", "time") == read() and len(read()) == 18

@@ -299,7 +299,7 @@ FINISHED_INIT = struct.pack("=IHH", 82, 0, 8)
 
 
 def wait_until_synthesized(path):
-    """Tasks that run are described while others are recorded: until then, one may end.  The file may
+    """Tasks that run are described while others are recorded: until then, one may end. The file may
     get another name meanwhile."""
     def is_said():
         for part in path.parent.glob(path.name + "*"):
