@@ -309,7 +309,6 @@ static void clear_parts(struct pd_record *r)
 	r->attr = NULL;
 	r->extent.end = r->extent.nr_ops = r->extent.variant = 0;
 	r->extent.code = PD_OK;
-	r->body = after_header(r);
 }
 
 /* Prepares a record whose event, or another one of the same layout, was found. Returns 0, or -1
@@ -355,6 +354,7 @@ int pd_record_prepare(struct pd_record *r)
 		r->body = r->frame.bytes;
 		return 0;
 	}
+	r->body = after_header(r);
 	found = find_event(r, &layout);
 	return prepare_found(r, found, layout);
 }
@@ -367,6 +367,7 @@ int pd_record_prepare_again(struct pd_record *r, const struct pd_attr *event)
 		return pd_record_prepare(r);
 	clear_trailer(r);
 	clear_parts(r);
+	r->body = after_header(r);
 	layout = r->session->attrs[event->index];
 	take_event(r, layout);
 	return prepare_found(r, PD_FOUND, layout);
