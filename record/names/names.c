@@ -75,7 +75,21 @@ static struct pd_reader *open_recorded(const struct recorded *r)
 	return lseek(r->fd, 0, SEEK_SET) == 0 ? pd_reader_open_fd(r->fd, o, &e) : NULL;
 }
 
-/* Calls `take` for the records of the recording. Returns false at the deadline, or if it can't be
+static unsigned int cpu_ms_used(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (unsigned int)used.tv_sec * 1000 + (unsigned int)(used.tv_nsec / 1000000);
+}
+
+/* Called by the process that looks up: its clock began with it. */
+static bool is_out_of_time(const struct names *n)
+{
+	return deadline_is_over(&n->options->deadline) || cpu_ms_used() > n->options->cpu_ms;
+}
+
+/* Calls `take` for the records of the recording. Returns false when time is over, or if it can't be
  * read. */
 static bool read_records(struct names *n, uint32_t want,
 			 void (*take)(struct names *n, struct pd_reader *r,
@@ -94,7 +108,7 @@ static bool read_records(struct names *n, uint32_t want,
 	while (!is_over && (nr = pd_reader_next_fields(r, &batch, &e)) > 0) {
 		for (int i = 0; i < nr; i++)
 			take(n, r, &items[i]);
-		is_over = deadline_is_over(&n->options->deadline);
+		is_over = is_out_of_time(n);
 	}
 	is_over |= nr < 0 || pd_reader_lacks_memory(r);
 	pd_reader_free(r);
@@ -276,7 +290,7 @@ static bool is_over(void *ctx)
 {
 	const struct names *n = ctx;
 
-	return deadline_is_over(&n->options->deadline);
+	return is_out_of_time(n);
 }
 
 /* Names are sent before debug information is read, which may take too long. */

@@ -20,7 +20,10 @@ struct names_options {
 	uint64_t moment, moment_monotonic;	/* on both clocks, in ns; 0: not known */
 	enum names_stacks stacks;
 	enum ps_depth depth;		/* PS_INLINES or PS_LINES */
-	struct deadline deadline;	/* names that are not found until then are left out */
+	/* Names are left out that are not found within this CPU time, or until the deadline: on a
+	 * machine that has other work, the time that it takes is not the collector's. */
+	unsigned int cpu_ms;
+	struct deadline deadline;
 	const struct file_names *silent;	/* are not opened */
 	const struct file_names *replaced;	/* nor are these: other files are there now */
 	const struct held_files *held;		/* of processes that have ended; may be NULL */

@@ -13,8 +13,9 @@
 
 /* Limits for reading the files: other users own them. */
 #define LOOK_MS 30000
-#define NAMES_MS 1000		/* or NAMES_PERCENT of the time that the recorder used */
+#define NAMES_MS 1000		/* of CPU time, or NAMES_PERCENT of what the recorder used */
 #define NAMES_PERCENT 5
+#define NAMES_WAIT_MS 4000	/* more, for files and for a CPU that others use */
 
 /* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
 static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
@@ -176,6 +177,7 @@ static void log_names(const struct logger *s, enum names_result result, const ch
 static struct pd_bytes find_names(struct recording *r, int fd, const struct buildid_summary *found,
 				  const char *where)
 {
+	const unsigned int limit_ms = names_limit_ms();
 	struct held_files held;
 	struct names_options o = {
 		.began = (uint64_t)r->began, .held = &held,
@@ -183,7 +185,8 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 		.clock = has_monotonic_clock(r) ? PS_CLOCK_MONOTONIC : PS_CLOCK_OTHER,
 		.stacks = have_stacks(r),
 		.depth = r->options->symbols == SYMBOLS_LINES ? PS_LINES : PS_INLINES,
-		.deadline = deadline_in(names_limit_ms(), &r->interrupt.hurry),
+		.cpu_ms = limit_ms,
+		.deadline = deadline_in(limit_ms + NAMES_WAIT_MS, &r->interrupt.hurry),
 	};
 	enum names_result result;
 	struct names_lack lack;

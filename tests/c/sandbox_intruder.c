@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { REPORT_SIZE = 100, TO_RECORDER = 3 };
@@ -161,9 +162,21 @@ static long crash(void)
 	__builtin_trap();
 }
 
+enum { LONG_US = 1300000 };	/* more CPU time than there is for names */
+
 static long take_long(void)
 {
-	return usleep(1300000);		/* more than there is for names */
+	const clock_t end = clock() + CLOCKS_PER_SEC / 1000000 * LONG_US;
+
+	while (clock() < end)
+		;
+	return 0;
+}
+
+/* As on a machine that has other work. */
+static long wait_long(void)
+{
+	return usleep(LONG_US);
 }
 
 static long take_for_ever(void)
@@ -197,6 +210,7 @@ static const struct {
 	{ "code", make_code },		{ "turn", turn_into_code },
 	{ "type", type_into_terminal }, { "thread", start_thread },
 	{ "crash", crash },		{ "long", take_long },
+	{ "wait", wait_long },
 	{ "for ever", take_for_ever },	{ "lie", lie },
 };
 

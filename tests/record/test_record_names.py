@@ -252,6 +252,14 @@ def test_names_stay_when_inlined_functions_are_not_done(deed, message, place, tm
     assert frames(path)
 
 
+@pytest.mark.parametrize("moment", ["file", "names"])
+def test_time_that_other_processes_use_is_not_counted(moment, place, tmp_path):
+    path = tmp_path / "p.data"
+    outcome, stderr = intrude(place, path, "wait", moment)
+    assert outcome == "intruder: done\n" and "took too long" not in stderr
+    assert names_section(path)["cut"] == 0
+
+
 @pytest.mark.parametrize("deed", ["crash", "lie"])
 def test_an_early_end_leaves_a_recording_without_names(deed, place, tmp_path):
     """An answer that no names can have counts as the end."""
