@@ -45,6 +45,14 @@ static int search_path(const char *command, char found[PATH_MAX])
 	}
 }
 
+static const char *explain_error(const char *command, int err)
+{
+	if (err != NOT_FOUND)
+		return "can't be executed";
+	return strcmp(command, "record") == 0 ?	/* as in `perf record` */
+		"command not found; leave it out: precord -g -- ./app" : "command not found";
+}
+
 static int find_command(const char *command, char path[PATH_MAX], const struct logger *log)
 {
 	int err;
@@ -56,8 +64,7 @@ static int find_command(const char *command, char path[PATH_MAX], const struct l
 		err = search_path(command, path);
 	}
 	if (err)
-		log_at(log, LOG_ERROR, "%s: %s", command, err == NOT_FOUND ? "command not found" :
-		       "can't be executed");
+		log_at(log, LOG_ERROR, "%s: %s", command, explain_error(command, err));
 	return err;
 }
 

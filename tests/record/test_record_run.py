@@ -31,7 +31,7 @@ def test_the_commands_status_is_precords(record, does, status):
 
 @pytest.mark.parametrize("command, status, said", [
     (["no-such-command"], 127, "not found"), (["/no/such/file"], 127, "not found"),
-    (["/"], 126, "can't be executed"),
+    (["record", "-g", "true"], 127, "leave it out: precord -g"), (["/"], 126, "can't be executed"),
 ])
 def test_a_command_that_is_not_there(run_precord, tmp_path, command, status, said):
     done = run_precord("-o", "perf.data", "--", *command)
