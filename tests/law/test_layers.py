@@ -36,6 +36,7 @@ MAY_INCLUDE = {
         "output": "base layout plan session stream",
         "model": "base input layout stream",
         "reader": "base container input model plan stream",
+        "repair": "base layout output plan reader session stream",
         "tree": "base layout reader tracepoint",
         "stats": "base layout model reader stream sink.h",
         "json": "base layout model plan reader stats stream sink.h",
