@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "container/byte_change.h"
 #include "container/feature_bits.h"
 #include "container/feature_contents.h"
 #include "container/file_bytes.h"
@@ -28,17 +29,13 @@ struct header_search {
 	struct pd_file_bytes file;
 	uint8_t raw[PD_FILE_HEADER_SIZE + MOST];	/* the header and what follows, as they
 							 * are */
-	size_t raw_size;
+	struct pd_bytes now;
 	uint8_t header[PD_FILE_HEADER_SIZE];	/* as it may have been */
 	uint64_t attrs_asked;	/* the last offset at which an attribute was looked for */
 	uint64_t attr_there;	/* and its size, or 0 */
+	bool found_attrs;	/* at a place of a change */
 	bool was_killed;	/* the recorder, so that no features confirm a change */
 	unsigned int nr_searches;	/* for the size of the records */
-};
-
-struct header_change {
-	size_t at;	/* offset of the first byte that is not the header's */
-	int64_t by;	/* number of bytes inserted; of bytes removed, if negative */
 };
 
 static uint64_t number(const struct header_search *s, size_t at)
@@ -51,25 +48,14 @@ static void set_number(struct header_search *s, size_t at, uint64_t value)
 	pd_store(s->header + at, value, sizeof(value), s->file.swap);
 }
 
-/* Sets s->header to the header before the change; removed bytes are zero. Returns false if the
- * change can't be there. */
-static bool undo_header_change(struct header_search *s, const struct header_change *c)
+static uint64_t number_before(const struct header_search *s, const struct pd_byte_change *c,
+			      size_t at)
 {
-	const size_t inserted = c->by > 0 ? (size_t)c->by : 0;
-	const size_t removed = c->by < 0 && c->at < sizeof(s->header) ? (size_t)-c->by : 0;
-	const size_t to = c->at + removed;
-
-	if (to > sizeof(s->header) ||
-	    c->at + inserted + sizeof(s->header) - to > s->raw_size)
-		return false;
-	memcpy(s->header, s->raw, c->at);
-	memset(s->header + c->at, 0, to - c->at);
-	memcpy(s->header + to, s->raw + c->at + inserted, sizeof(s->header) - to);
-	return true;
+	return pd_byte_change_number(s->now, c, at, s->file.swap);
 }
 
 /* Returns whether bytes of the number were removed. */
-static bool is_lost(const struct header_change *c, size_t number_at)
+static bool is_lost(const struct pd_byte_change *c, size_t number_at)
 {
 	return c->by < 0 && c->at < PD_FILE_HEADER_SIZE &&
 	       number_at + sizeof(uint64_t) > c->at &&
@@ -88,7 +74,7 @@ static uint64_t attr_now_at(struct header_search *s, uint64_t offset)
 
 /* Returns whether the attributes are where the header states them, as perf writes them: up to the
  * records, which follow. */
-static bool are_attrs_there(struct header_search *s, const struct header_change *c)
+static bool are_attrs_there(struct header_search *s, const struct pd_byte_change *c)
 {
 	const uint64_t own = number(s, ATTRS_AT) + number(s, ATTRS_SIZE) == number(s, DATA_AT) ?
 		attr_now_at(s, number(s, ATTRS_AT) + (uint64_t)c->by) : 0;
@@ -118,7 +104,7 @@ static void derive_number(struct header_search *s, size_t lost)
 }
 
 /* Finds the attributes, and the numbers that lead to them where these were removed. */
-static bool find_attrs(struct header_search *s, const struct header_change *c)
+static bool find_attrs(struct header_search *s, const struct pd_byte_change *c)
 {
 	static const size_t places[] = { ATTRS_AT, ATTRS_SIZE, DATA_AT };
 
@@ -156,7 +142,7 @@ static bool is_killed(const struct header_search *s)
 }
 
 /* Returns whether n features are after the records, up to the end of the file: all of a table. */
-static bool are_n_features_there(const struct header_search *s, const struct header_change *c,
+static bool are_n_features_there(const struct header_search *s, const struct pd_byte_change *c,
 				 size_t n)
 {
 	const struct pd_moved_search search = {
@@ -182,7 +168,7 @@ static bool are_n_features_there(const struct header_search *s, const struct hea
 }
 
 /* Sets the size of the records, which was removed, by the features after them. */
-static void find_data_size(struct header_search *s, const struct header_change *c)
+static void find_data_size(struct header_search *s, const struct pd_byte_change *c)
 {
 	const struct pd_moved_search search = {
 		.source = s->file.source, .swap = s->file.swap, .file_size = s->file.size,
@@ -198,7 +184,7 @@ static void find_data_size(struct header_search *s, const struct header_change *
 
 /* Returns whether the features are after the records, up to the end of the file. If their bits were
  * removed, nothing tells which they are: these are cleared. */
-static bool are_features_there(struct header_search *s, const struct header_change *c)
+static bool are_features_there(struct header_search *s, const struct pd_byte_change *c)
 {
 	const size_t n = count_bits(s);
 	const bool lost_bits = c->by < 0 && c->at < sizeof(s->header) &&
@@ -220,7 +206,7 @@ static bool are_features_there(struct header_search *s, const struct header_chan
 
 /* Counts the features that are known, and those whose bytes tell that they are there: wrong bits
  * are those of others. Returns 0, or -1 and *l->e. */
-static int count_features(struct header_search *s, const struct header_change *c, size_t *count)
+static int count_features(struct header_search *s, const struct pd_byte_change *c, size_t *count)
 {
 	const struct pd_loader *l = s->loader;
 	struct pd_container scratch = *l->container;
@@ -251,50 +237,85 @@ static int count_features(struct header_search *s, const struct header_change *c
 	return err;
 }
 
-/* Rules out nearly all insertions, before anything is copied. */
-static bool may_be_insertion(const struct header_search *s, const struct header_change *c)
+/* Returns whether an attribute was at the offset, and filled its entry. */
+static bool was_attr_at(struct header_search *s, const struct pd_byte_change *c, uint64_t offset)
 {
-	static const size_t places[] = { SIZE, ATTRS_AT, ATTRS_SIZE, DATA_AT };
-	uint64_t n[sizeof(places) / sizeof(*places)];
+	const uint64_t own = attr_now_at(s, offset + (uint64_t)c->by);
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		const size_t at = places[i];
-
-		if (c->at > at && c->at < at + sizeof(*n))	/* inside the number */
-			return true;
-		n[i] = pd_load64(s->raw + at + (c->at <= at ? (size_t)c->by : 0), s->file.swap);
-	}
-	return n[0] == PD_FILE_HEADER_SIZE && n[1] + n[2] == n[3];
+	return own && (is_lost(c, ATTR_SIZE) ||
+		       number_before(s, c, ATTR_SIZE) == own + PD_SECTION_SIZE);
 }
 
-/* Finds where in the header this number of bytes was inserted or removed, and restores it. After
- * the header is a place, too, and preferred. Returns 1, 0 if nowhere, or -1 and *l->e. */
-static int find_place(struct header_search *s, struct header_change *c,
-		      uint8_t found[PD_FILE_HEADER_SIZE])
+/* Rules out nearly all changes: the numbers of the attributes agreed with each other, or bytes of
+ * them were removed, and an attribute is where they state it. */
+static bool may_be_change(struct header_search *s, const struct pd_byte_change *c)
 {
-	size_t best = 0, count, place = 0;
-	bool are_attrs_found = true;
+	const uint64_t attrs = number_before(s, c, ATTRS_AT);
+	const bool is_offset_lost = is_lost(c, ATTRS_AT);
 
-	for (size_t at = PD_FILE_HEADER_SIZE; at >= SIZE; at--) {
-		/* an insertion after the numbers of the attributes does not change these */
-		if (c->by > 0 && at >= DATA_SIZE && !are_attrs_found)
-			continue;
-		c->at = at;
-		are_attrs_found = (c->by < 0 || may_be_insertion(s, c)) &&
-				  undo_header_change(s, c) && find_attrs(s, c);
-		if (!are_attrs_found || !are_features_there(s, c) ||
-		    (place && memcmp(found, s->header, sizeof(s->header)) == 0))
-			continue;
-		if (count_features(s, c, &count))
-			return -1;
-		if (place && count <= best)
-			continue;
-		best = count;
-		place = at;
-		memcpy(found, s->header, sizeof(s->header));
+	if (!is_offset_lost && !is_lost(c, ATTRS_SIZE) && !is_lost(c, DATA_AT) &&
+	    attrs + number_before(s, c, ATTRS_SIZE) != number_before(s, c, DATA_AT))
+		return false;
+	return (was_attr_at(s, c, attrs) ||
+		(is_offset_lost && was_attr_at(s, c, number_before(s, c, DATA_AT) -
+							     number_before(s, c, ATTRS_SIZE)))) &&
+	       (is_lost(c, SIZE) || number_before(s, c, SIZE) == PD_FILE_HEADER_SIZE);
+}
+
+/* Sets s->header to the header before the change. Returns false if there are no attributes then. */
+static bool undo_header_change(struct header_search *s, const struct pd_byte_change *c)
+{
+	const bool found = may_be_change(s, c) &&
+			   pd_byte_change_undo(s->now, c, 0, s->header, sizeof(s->header)) ==
+				   sizeof(s->header) &&
+			   find_attrs(s, c);
+
+	s->found_attrs |= found;
+	return found;
+}
+
+/* The place of a change that explains most, and the header before it. */
+struct best_place {
+	struct pd_byte_change change;	/* at 0: there is none */
+	size_t count;			/* features that confirm it */
+	uint8_t header[PD_FILE_HEADER_SIZE];
+};
+
+/* Takes the place if more features confirm it than the best one so far. Returns 0, or -1 and
+ * *l->e. */
+static int try_place(struct header_search *s, const struct pd_byte_change *c,
+		     struct best_place *best)
+{
+	size_t count;
+
+	if (!undo_header_change(s, c) || !are_features_there(s, c) ||
+	    (best->change.at && memcmp(best->header, s->header, sizeof(s->header)) == 0))
+		return 0;
+	if (count_features(s, c, &count))
+		return -1;
+	if (!best->change.at || count > best->count) {
+		best->change = *c;
+		best->count = count;
+		memcpy(best->header, s->header, sizeof(s->header));
 	}
-	c->at = place;
-	return place != 0;
+	return 0;
+}
+
+/* Finds where in the header this number of bytes was inserted or removed. After the header is a
+ * place, too, and preferred. Returns 0, or -1 and *l->e. */
+static int find_place(struct header_search *s, int64_t by, struct best_place *best)
+{
+	struct pd_byte_change c = { PD_FILE_HEADER_SIZE, by };
+	const size_t last = PD_FILE_HEADER_SIZE - pd_byte_change_removed(&c);
+
+	if (try_place(s, &c, best))
+		return -1;
+	/* a change after the numbers of the attributes leaves these as they are */
+	c.at = undo_header_change(s, &c) || last < DATA_SIZE ? last : DATA_SIZE - 1;
+	for (; c.at >= SIZE; c.at--)
+		if (try_place(s, &c, best))
+			return -1;
+	return 0;
 }
 
 /* Returns whether the numbers of the header, as it is, agree with each other. */
@@ -305,21 +326,24 @@ static bool is_consistent(struct header_search *s)
 	       number(s, ATTRS_AT) + number(s, ATTRS_SIZE) == number(s, DATA_AT);
 }
 
-/* Finds the change, and restores the header. Returns 1, 0 if there is none, or -1 and *l->e. */
-static int find_header_change(struct header_search *s, struct header_change *c,
-			      uint8_t found[PD_FILE_HEADER_SIZE])
+/* Returns whether the file ends where the header states it: nothing was inserted or removed. */
+static bool is_end_stated(struct header_search *s)
 {
-	int err = 0;
+	memcpy(s->header, s->raw, sizeof(s->header));
+	return are_n_features_there(s, &(struct pd_byte_change){ .by = 0 }, count_bits(s));
+}
 
-	for (int64_t by = 1; !err && by <= (int64_t)MOST; by += by < BLOCK ? 1 : BLOCK) {
-		c->by = by;
-		err = find_place(s, c, found);
-		if (err || by >= PD_FILE_HEADER_SIZE - SIZE)
-			continue;
-		c->by = -by;
-		err = find_place(s, c, found);
-	}
-	return err;
+/* Finds the change with the fewest bytes. Returns 0, or -1 and *l->e. */
+static int find_header_change(struct header_search *s, struct best_place *best)
+{
+	const size_t room = s->now.size - PD_FILE_HEADER_SIZE;
+
+	for (size_t n = 1; !best->change.at && n <= MOST; n += n < BLOCK ? 1 : BLOCK)
+		if ((n <= room && find_place(s, (int64_t)n, best)) ||
+		    (!best->change.at && n < PD_FILE_HEADER_SIZE - SIZE &&
+		     find_place(s, -(int64_t)n, best)))
+			return -1;
+	return 0;
 }
 
 int pd_changed_header_restore(const struct pd_loader *l, uint8_t header[PD_FILE_HEADER_SIZE],
@@ -328,24 +352,24 @@ int pd_changed_header_restore(const struct pd_loader *l, uint8_t header[PD_FILE_
 	struct header_search s = { .loader = l, .attrs_asked = UINT64_MAX,
 		.file = { l->source, l->session->swap, l->container->info.size } };
 	const int64_t got = pd_source_pread(l->source, 0, s.raw, sizeof(s.raw), l->e);
-	uint8_t found[PD_FILE_HEADER_SIZE];
-	struct header_change c;
+	struct best_place best = { .count = 0 };
 	int err;
 
 	if (got < 0)
 		return -1;
-	s.raw_size = (size_t)got;
-	err = find_header_change(&s, &c, found);
-	if (!err && !is_consistent(&s)) {
-		s.was_killed = true;
-		err = find_header_change(&s, &c, found);
-	}
-	if (err <= 0)
-		return err;
-	if (memcmp(header, found, sizeof(found)) == 0)	/* the change is after it */
+	s.now = (struct pd_bytes){ s.raw, (size_t)got };
+	if (s.now.size < PD_FILE_HEADER_SIZE || is_end_stated(&s))
 		return 0;
-	memcpy(header, found, sizeof(found));
-	*moved = (uint64_t)c.by;
-	pd_report_moved(l, "header", c.at, PD_FILE_HEADER_SIZE, *moved);
+	err = find_header_change(&s, &best);
+	if (!err && !best.change.at && s.found_attrs && !is_consistent(&s)) {
+		s.was_killed = true;
+		err = find_header_change(&s, &best);
+	}
+	if (err || !best.change.at ||
+	    memcmp(header, best.header, sizeof(best.header)) == 0)	/* the change is after it */
+		return err;
+	memcpy(header, best.header, sizeof(best.header));
+	*moved = (uint64_t)best.change.by;
+	pd_report_moved(l, "header", best.change.at, PD_FILE_HEADER_SIZE, *moved);
 	return 1;
 }

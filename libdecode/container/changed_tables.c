@@ -5,22 +5,19 @@
 
 #include <string.h>
 
+#include "container/byte_change.h"
 #include "container/feature_contents.h"
 #include "container/moved_features.h"
 
 #define MOST 4096u	/* bytes that may have been inserted: each number is tried at each place */
-
-struct change {
-	size_t at;	/* offset of the first byte, in the tables */
-	int64_t by;	/* number of bytes inserted; of bytes removed, if negative */
-};
 
 struct table_search {
 	const struct pd_moved_search *file;
 	size_t n;			/* entries of perf's table */
 	uint8_t raw[PD_FEATURE_TABLES_MAX + MOST];	/* the tables and what follows, as they
 							 * are */
-	size_t raw_size;
+	struct pd_bytes now;
+	size_t chained;			/* entries that lead from the first one */
 	bool has_own;			/* the own table is directly after perf's */
 	uint8_t tables[PD_FEATURE_TABLES_MAX];	/* as they may have been; removed bytes are zero */
 	size_t size;
@@ -44,29 +41,10 @@ static size_t count_chained(const struct table_search *s)
 	return s->n;
 }
 
-static size_t nr_removed(int64_t by)
+static uint64_t number_before(const struct table_search *s, const struct pd_byte_change *c,
+			      size_t offset)
 {
-	return by < 0 ? (size_t)-by : 0;
-}
-
-/* Returns the number at `offset` of the tables before the change. */
-static uint64_t number_before(const struct table_search *s, const struct change *c, size_t offset)
-{
-	uint8_t bytes[sizeof(uint64_t)] = { 0 };
-	const int64_t removed_to = (int64_t)(c->at + nr_removed(c->by));
-	const int64_t moved = (int64_t)offset + c->by;
-
-	if ((int64_t)offset >= removed_to && moved + (int64_t)sizeof(bytes) <= (int64_t)s->raw_size)
-		return pd_load64(s->raw + moved, s->file->swap);
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		const bool is_before = offset + i < c->at;
-		const int64_t at = (int64_t)(offset + i) + (is_before ? 0 : c->by);
-
-		if ((is_before || (int64_t)(offset + i) >= removed_to) &&
-		    at < (int64_t)s->raw_size)
-			bytes[i] = s->raw[at];
-	}
-	return pd_load64(bytes, s->file->swap);
+	return pd_byte_change_number(s->now, c, offset, s->file->swap);
 }
 
 static uint64_t own_magic(const struct table_search *s)
@@ -78,7 +56,7 @@ static uint64_t own_magic(const struct table_search *s)
 }
 
 /* Returns whether the last section ended with the file: most changes are ruled out by this. */
-static bool ends_with_file(const struct table_search *s, const struct change *c)
+static bool ends_with_file(const struct table_search *s, const struct pd_byte_change *c)
 {
 	const size_t size = s->n * PD_SECTION_SIZE;
 	uint64_t own = 0, last = size - PD_SECTION_SIZE;
@@ -96,27 +74,10 @@ static bool ends_with_file(const struct table_search *s, const struct change *c)
 	       s->file->file_size;
 }
 
-/* Sets s->tables to the tables before the change. Returns false if too few bytes are there. */
-static bool undo_change(struct table_search *s, const struct change *c)
-{
-	const size_t inserted = c->by > 0 ? (size_t)c->by : 0;
-	const size_t removed = nr_removed(c->by), from = c->at + inserted, to = c->at + removed;
-
-	if (from >= s->raw_size || to >= sizeof(s->tables))
-		return false;
-	s->size = s->raw_size - from < sizeof(s->tables) - to ? s->raw_size - from :
-								 sizeof(s->tables) - to;
-	memcpy(s->tables, s->raw, c->at);
-	memset(s->tables + c->at, 0, removed);
-	memcpy(s->tables + to, s->raw + from, s->size);
-	s->size += to;
-	return s->size >= s->n * PD_SECTION_SIZE;
-}
-
 /* Fills in the entries of which bytes were removed, by those around them. If there are several, the
  * sections are not known, but their places together. Returns false without an entry after them,
  * which has to confirm this. */
-static bool fill_in_entries(struct table_search *s, const struct change *c)
+static bool fill_in_entries(struct table_search *s, const struct pd_byte_change *c)
 {
 	const enum pd_swap swap = s->file->swap;
 	const size_t first = c->at / PD_SECTION_SIZE,
@@ -141,12 +102,13 @@ static bool fill_in_entries(struct table_search *s, const struct change *c)
 }
 
 /* Returns whether the tables were as expected before the change. */
-static bool explains_tables(struct table_search *s, const struct change *c)
+static bool explains_tables(struct table_search *s, const struct pd_byte_change *c)
 {
 	uint64_t end;
 
 	memset(s->lost, 0, sizeof(s->lost));
-	if (!undo_change(s, c) || (c->by < 0 && !fill_in_entries(s, c)))
+	s->size = pd_byte_change_undo(s->now, c, 0, s->tables, sizeof(s->tables));
+	if (s->size < s->n * PD_SECTION_SIZE || (c->by < 0 && !fill_in_entries(s, c)))
 		return false;
 	end = pd_moved_features_end(s->file, (struct pd_bytes){ s->tables, s->size });
 	return end && end + (uint64_t)c->by == s->file->file_size;
@@ -163,32 +125,34 @@ static size_t size_now(const struct table_search *s)
 }
 
 /* Finds the change at one of the places that are possible. */
-static bool find_change(struct table_search *s, int64_t by, struct change *out)
+static bool find_change(struct table_search *s, int64_t by, struct pd_byte_change *out)
 {
-	const size_t size = s->n * PD_SECTION_SIZE, chained = count_chained(s);
-	const size_t from = chained > 1 ? (chained - 1) * PD_SECTION_SIZE : 0;
-	const size_t to = chained < s->n ? (chained + 1) * PD_SECTION_SIZE :
+	const size_t size = s->n * PD_SECTION_SIZE, last = size - PD_SECTION_SIZE;
+	const size_t to = s->chained < s->n ? (s->chained + 1) * PD_SECTION_SIZE :
 			  by > 0 ? size_now(s) : size;
 	/* where the last section ends does not depend on the place before its entry */
-	const size_t last = size - PD_SECTION_SIZE, removed = nr_removed(by);
-	const bool ends_alike = removed <= last && ends_with_file(s, &(struct change){ 0, by });
+	const bool ends_alike = ends_with_file(s, &(struct pd_byte_change){ 0, by });
 
-	for (*out = (struct change){ from, by }; out->at < to; out->at++)
-		if ((out->at + removed <= last ? ends_alike : ends_with_file(s, out)) &&
-		    explains_tables(s, out))
+	out->by = by;
+	for (out->at = s->chained > 1 ? (s->chained - 1) * PD_SECTION_SIZE : 0; out->at < to;
+	     out->at++) {
+		const bool is_before = out->at + pd_byte_change_removed(out) <= last;
+
+		if ((is_before ? ends_alike : ends_with_file(s, out)) && explains_tables(s, out))
 			return true;
+	}
 	return false;
 }
 
 /* Finds a change between the tables: the own one is then elsewhere. */
-static bool find_own_table(struct table_search *s, struct change *out)
+static bool find_own_table(struct table_search *s, struct pd_byte_change *out)
 {
 	const size_t size = s->n * PD_SECTION_SIZE;
 
-	*out = (struct change){ .at = size };
+	*out = (struct pd_byte_change){ .at = size };
 	if (pd_load64(s->raw, s->file->swap) == s->file->data_end + size)
 		return false;
-	for (size_t at = size; at + PD_OWN_TABLE_HEAD <= s->raw_size && at <= size + MOST; at++) {
+	for (size_t at = size; at + PD_OWN_TABLE_HEAD <= s->now.size && at <= size + MOST; at++) {
 		out->by = (int64_t)(at - size);
 		if (memcmp(s->raw + at, PD_OWN_TABLE_MAGIC, strlen(PD_OWN_TABLE_MAGIC)) == 0)
 			return out->by && ends_with_file(s, out) && explains_tables(s, out);
@@ -197,7 +161,7 @@ static bool find_own_table(struct table_search *s, struct change *out)
 }
 
 /* Finds the change in the tables at file->data_end, if there is one. */
-static bool find_any_change(struct table_search *s, struct change *out)
+static bool find_any_change(struct table_search *s, struct pd_byte_change *out)
 {
 	struct pd_error ignored;
 	const size_t size = s->n * PD_SECTION_SIZE;
@@ -205,14 +169,15 @@ static bool find_any_change(struct table_search *s, struct change *out)
 					    sizeof(s->raw), &ignored);
 	size_t most;
 
-	s->raw_size = got < 0 ? 0 : (size_t)got;
-	if (!size || s->raw_size < size)
+	s->now = (struct pd_bytes){ s->raw, got < 0 ? 0 : (size_t)got };
+	if (!size || s->now.size < size)
 		return false;
-	s->has_own = s->raw_size >= size + PD_OWN_TABLE_HEAD &&
+	s->has_own = s->now.size >= size + PD_OWN_TABLE_HEAD &&
 		     pd_load64(s->raw + size, s->file->swap) == own_magic(s);
-	if (pd_moved_features_end(s->file, (struct pd_bytes){ s->raw, s->raw_size }))
+	if (pd_moved_features_end(s->file, (struct pd_bytes){ s->raw, s->now.size }))
 		return find_own_table(s, out);
-	most = s->raw_size - size < MOST ? s->raw_size - size : MOST;
+	s->chained = count_chained(s);
+	most = s->now.size - size < MOST ? s->now.size - size : MOST;
 	for (size_t by = 1; by <= most || by < size; by++)
 		if ((by <= most && find_change(s, (int64_t)by, out)) ||
 		    (by < size && find_change(s, -(int64_t)by, out)))
@@ -223,7 +188,7 @@ static bool find_any_change(struct table_search *s, struct change *out)
 bool pd_changed_tables_are_at(const struct pd_moved_search *file)
 {
 	struct table_search s = { .file = file, .n = file->nr_features };
-	struct change ignored;
+	struct pd_byte_change ignored;
 
 	return find_any_change(&s, &ignored);
 }
@@ -265,7 +230,7 @@ int pd_changed_tables_restore(const struct pd_loader *l, const bool bits[PD_FEAT
 		.source = l->source, .swap = l->session->swap, .file_size = c->info.size,
 		.data_end = c->data_end, .nr_features = n };
 	struct table_search s = { .file = &file, .n = n };
-	struct change change;
+	struct pd_byte_change change;
 	bool confirmed;
 
 	if (!find_any_change(&s, &change))
