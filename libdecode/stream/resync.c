@@ -1,6 +1,7 @@
 /* resync.c - finds the next record after damage. */
 #include "stream/resync.h"
 
+#include "pd/enums.h"
 #include "stream/record.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
@@ -170,6 +171,19 @@ static struct pd_resync_at find_later(struct pd_resync *r, struct pd_bytes in, s
 	return (struct pd_resync_at){ .result = PD_RESYNC_NONE };
 }
 
+/* Returns whether the record that begins at in[at] may have old records in it. */
+static bool has_stack_copy(const struct pd_resync *r, const struct pd_frame *f, struct pd_bytes in,
+			   size_t at)
+{
+	const struct pd_bytes bytes = { in.data + at,
+					f->size < in.size - at ? f->size : in.size - at };
+	struct pd_attr *a;
+
+	return f->type == PD_RECORD_SAMPLE && f->size >= PD_RESYNC_UNUSUAL &&
+	       pd_session_attr_of(r->session, f->type, bytes, &a) != PD_NOT_FOUND &&
+	       a->sample_type & PD_SAMPLE_STACK_USER;
+}
+
 /* Moves from a chain at in[at] to the latest one that overlaps it.
  *
  * If a user stack is smaller than its copy in a sample, the kernel leaves the rest of the copy as
@@ -187,22 +201,21 @@ static struct pd_resync_at find_latest(struct pd_resync *r, struct pd_bytes in, 
 	       pd_resync_charge(r, 1)) {
 		struct pd_resync_at found = { .result = PD_RESYNC_NONE };
 		struct pd_frame f;
-		bool is_large;
+		bool may_have_old;
 
 		read_header(r, (struct pd_bytes){ in.data + next, HEADER }, &f);
 		if (!pd_resync_may_begin(f.type, f.size, f.desc))
 			break;
-		is_large = f.type == PD_RECORD_SAMPLE && f.size >= PD_RESYNC_UNUSUAL;
-		if (is_large)
+		may_have_old = has_stack_copy(r, &f, in, next);
+		if (may_have_old)
 			found = find_later(r, in, next, f.size, end);
 		if (found.result == PD_RESYNC_MORE)
 			return found;
 		moves += found.result == PD_RESYNC_FOUND;
 		if (found.result == PD_RESYNC_FOUND)
 			at = next = found.at;
-		else if (is_large || in.size - next < f.size)	/* what follows a real record is not
-								 * old */
-			break;
+		else if (may_have_old || in.size - next < f.size)
+			break;	/* what follows a real record is not old */
 		else
 			next += f.size;
 	}

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import TOOLS
+from conftest import FIXTURES, TOOLS
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File, Pipe, zstd_records
@@ -153,6 +153,25 @@ def test_a_long_gap_is_one_error(where, run_pdecode):
     pieces = [record for record in document["records"] if record["type"] == "SKIPPED"]
     assert max(len(piece["body"]) // 2 for piece in pieces) <= 32 << 10
     assert again(done.stdout) == broken
+
+
+@pytest.mark.parametrize("first, second", [(3, 14), (4, 13), (5, 14), (6, 13), (7, 13), (8, 14)])
+def test_two_blocks_that_are_exchanged(first, second, run_pdecode):
+    """The second one is from a sample with a long call chain, which then has later records in it:
+    those before that sample are no old ones in the copy of a stack."""
+    data = (FIXTURES / "perf" / "02-callgraph-fp.data").read_bytes()
+    blocks = [data[at:at + 512] for at in range(0, len(data), 512)]
+    blocks[first], blocks[second] = blocks[second], blocks[first]
+    edges = {512 * block + end for block in (first, second) for end in (0, 512)}
+
+    def samples(document):
+        return {(o["offset"], o["size"]) for o in document["records"] if o["type"] == "SAMPLE"}
+    intact = {(at, size) for at, size in samples(decode(run_pdecode, data)[0])
+              if at // 512 not in (first, second) and not edges & set(range(at + 1, at + size))}
+    document, done = decode(run_pdecode, b"".join(blocks))
+    assert len(intact) > 50 and samples(document) >= intact
+    assert again(run_pdecode(["--blobs", "full", "-"], input=b"".join(blocks)).stdout) \
+        == b"".join(blocks)
 
 
 def test_inside_compressed_records(run_pdecode):
