@@ -1,5 +1,5 @@
 /* packing_newlines.c - recordings that went through a terminal, such as that of "docker exec -t",
- * which writes each "\n" as "\r\n". Without these "\r" the bytes are as they were. */
+ * or were sent as text: each "\n" became "\r\n". Without these "\r" the bytes are as they were. */
 #include <string.h>
 
 #include "input/newlines.h"
@@ -98,5 +98,6 @@ static void end_newlines(void *state)
 const struct pd_packing pd_packing_newlines = {
 	.name = "newlines", .state_size = sizeof(struct newlines), .starts = start_newlines,
 	.begin = begin_newlines, .step = step_newlines, .end = end_newlines,
-	.remark = "a terminal has added a carriage return to each newline: these are left out",
+	.remark = "a terminal, or a transfer as text, has added a carriage return to each "
+		  "newline: these are left out",
 };

@@ -421,6 +421,7 @@ void pd_source_close(struct pd_source *s)
 		s->budget->used -= s->piece;
 	pd_mapping_close(&s->mapping);
 	pd_windows_free(&s->windows);
+	pd_budget_free(s->budget, s->copy, s->copy_size);
 	pd_budget_free(s->budget, s, sizeof(*s));
 }
 

@@ -28,6 +28,8 @@ struct pd_source {
 	bool is_shared;		/* bytes were pinned: other threads read them later */
 	bool ended;		/* STREAM: a terminal could be read again after EOF */
 	struct pd_unpack *unpack;
+	uint8_t *copy;		/* MEMORY: own bytes, or NULL, */
+	size_t copy_size;	/* and how many were allocated */
 	struct pd_error damage;	/* damage of the input that was copied to a temporary file */
 	void (*wait)(void *ctx);
 	void *wait_ctx;

@@ -148,20 +148,53 @@ out:
 	return file;
 }
 
-/* Returns how the input is packed, or NULL. Newlines are a matter of recordings in pipe mode, which
- * a terminal may have shown: others need a temporary file. */
-static const struct pd_packing *find_packing(struct pd_source *s, struct pd_bytes head)
+/* Returns whether a "\r" is before each newline of the recording. */
+static bool has_returns(struct pd_source *s, struct pd_bytes head)
 {
-	const struct pd_packing *packing = pd_packing_of(head);
 	bool damaged;
 
-	if (packing || pd_magic_of(head, &damaged) == PD_MAGIC_NONE || needs_random(head) ||
-	    !pd_source_is_random(s) || !pd_newlines_are_converted(s))
-		return packing;
-	return &pd_packing_newlines;
+	return pd_source_is_random(s) && pd_magic_of(head, &damaged) != PD_MAGIC_NONE &&
+	       pd_newlines_are_converted(s);
 }
 
-/* Adds the layers that the first bytes need: unpacking, a temporary file. Takes ownership of s. */
+/* Copies all of the file to memory, without the "\r" before newlines: its offsets lead there. If
+ * memory is short, s stays as it is, and the reader tells. Takes ownership of s. */
+static struct pd_source *copy_without_returns(struct pd_source *s, struct pd_error *e)
+{
+	struct pd_source *copy;
+	uint64_t size;
+	int64_t got;
+
+	if (!pd_source_size(s, &size) || size > SIZE_MAX ||
+	    !pd_budget_has_room(s->budget, 2 * size))
+		return s;
+	copy = unpack_source(s, &pd_packing_newlines, e);
+	if (!copy)
+		return NULL;
+	copy->kind = SOURCE_MEMORY;
+	copy->copy = pd_budget_alloc(copy->budget, (size_t)size);
+	copy->copy_size = (size_t)size;
+	copy->window = copy->copy;
+	if (!copy->copy) {
+		pd_source_no_memory(copy->budget, (size_t)size, e);
+		pd_source_close(copy);
+		return NULL;
+	}
+	do {
+		got = pd_unpack_read(copy->unpack, copy->copy + copy->filled,
+				     copy->copy_size - copy->filled, e);
+		copy->filled += got > 0 ? (size_t)got : 0;
+	} while (got > 0 && copy->filled < copy->copy_size);
+	copy->size = copy->filled;
+	if (got < 0) {
+		pd_source_close(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/* Adds the layers that the first bytes need: unpacking, a temporary file, newlines as they were.
+ * Takes ownership of s. */
 static struct pd_source *open_layers(struct pd_source *s, const struct pd_source_limits *l,
 				struct pd_error *e)
 {
@@ -171,7 +204,7 @@ static struct pd_source *open_layers(struct pd_source *s, const struct pd_source
 	_Static_assert(PD_MAGIC_SIZE >= PD_PACKING_HEAD, "the packing is found");
 	if (pd_source_peek(s, PD_MAGIC_SIZE, &head, e))
 		goto failed;
-	packing = find_packing(s, head);
+	packing = pd_packing_of(head);
 	if (packing) {
 		s = unpack_source(s, packing, e);
 		if (!s)
@@ -179,9 +212,17 @@ static struct pd_source *open_layers(struct pd_source *s, const struct pd_source
 		if (pd_source_peek(s, PD_MAGIC_SIZE, &head, e))
 			goto failed;
 	}
-	if (!pd_source_is_random(s) && needs_random(head))
-		return copy_to_tempfile(s, l, e);
-	return s;
+	if (!pd_source_is_random(s) && needs_random(head)) {
+		s = copy_to_tempfile(s, l, e);
+		if (!s)
+			return NULL;
+		if (pd_source_peek(s, PD_MAGIC_SIZE, &head, e))
+			goto failed;
+	}
+	if (!has_returns(s, head))
+		return s;
+	return needs_random(head) ? copy_without_returns(s, e) :
+				    unpack_source(s, &pd_packing_newlines, e);
 failed:
 	pd_source_close(s);
 	return NULL;

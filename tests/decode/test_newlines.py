@@ -16,7 +16,9 @@ pytestmark = pytest.mark.sanitize
 
 ATTR = attr("IP|TID|TIME|PERIOD")
 PIPES = ["18-pipe", "19-pipe-tp", "A2-raw-all-pipe"]
-REMARK = "a terminal has added a carriage return to each newline: these are left out"
+FILES = ["01-basic", "12-tracepoints", "16-zstd", "43-multi-event"]
+REMARK = ("a terminal, or a transfer as text, has added a carriage return to each newline: these "
+          "are left out")
 
 
 def samples(ips):
@@ -42,8 +44,14 @@ def read(run_pdecode, tmp_path):
     return read
 
 
+def repaired(path, tmp_path):
+    fixed = tmp_path / "fixed"
+    subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True, timeout=60)
+    return fixed.read_bytes()
+
+
 def check(data, read, tmp_path):
-    """All is read as it was, the change is reported, and prepair takes it back."""
+    """All is read as it was, the change is reported, and prepair and pencode take it back."""
     whole, _, _ = read(data)
     document, done, path = read(shown_by(data))
     assert done.returncode == 1
@@ -52,12 +60,15 @@ def check(data, read, tmp_path):
     assert [document[part] for part in ("records", "attrs", "features")] \
         == [whole[part] for part in ("records", "attrs", "features")]
     assert document["file"]["complete"] == whole["file"]["complete"]
-    fixed = tmp_path / "fixed"
-    subprocess.run([TOOLS / "prepair", "-o", fixed, path], capture_output=True, timeout=60)
-    assert fixed.read_bytes() == data
+    (tmp_path / "whole").write_bytes(data)
+    assert repaired(path, tmp_path) == repaired(tmp_path / "whole", tmp_path)
+    text = subprocess.run([TOOLS / "pdecode", "--blobs", "full", path], capture_output=True,
+                          timeout=60).stdout
+    again = subprocess.run([TOOLS / "pencode"], input=text, capture_output=True, timeout=60)
+    assert again.stdout == data
 
 
-@pytest.mark.parametrize("name", PIPES)
+@pytest.mark.parametrize("name", PIPES + FILES)
 def test_a_recording_of_perf(name, read, tmp_path):
     source = FIXTURES / "perf" / f"{name}.data"
     check(source.read_bytes(), read, tmp_path)
@@ -81,11 +92,22 @@ def test_an_intact_recording_is_not_changed(ips, read):
     assert done.returncode == 0 and len(document["records"]) == 1 + len(ips)
 
 
-def test_a_file_is_to_be_copied_again(read):
-    data = File(attrs=[(ATTR, [42])], records=samples([0x0a0a0a0a] * 9)).build()
-    document, done, _ = read(shown_by(data))
+@pytest.mark.parametrize("order", "<>")
+def test_a_stream_with_offsets(order, run_pdecode):
+    """It is in a temporary file before it is looked at."""
+    data = File(attrs=[(ATTR, [42])], records=samples([0x0a0a0a0a] * 9)).build(order)
+    document = json.loads(run_pdecode(["-"], input=shown_by(data)).stdout)
+    assert [error["message"] for error in document["errors"]] == [REMARK]
+    assert [record["ip"] for record in document["records"]] == ["0xa0a0a0a"] * 9
+
+
+def test_without_memory_a_file_is_to_be_copied_again(run_pdecode, tmp_path):
+    data = File(attrs=[(ATTR, [42])], records=samples([0x0a0a0a0a] * 90_000)).build()
+    (tmp_path / "t.data").write_bytes(shown_by(data))
+    done = run_pdecode(["--memory", "4M", tmp_path / "t.data"])
     assert done.returncode == 1
-    assert document["errors"][0]["message"].endswith("it was copied as text; copy it as binary")
+    assert json.loads(done.stdout)["errors"][0]["message"].endswith(
+        "it was copied as text; copy it as binary")
 
 
 @pytest.mark.parametrize("data, message", [
