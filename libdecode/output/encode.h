@@ -1,6 +1,7 @@
 /* encode.h - the encoder's state and what its files share: encode.c encodes the parts,
  * encode_stated.c reads `file`, encode_ids.c the ids of events, encode_file.c writes the layout of
- * a file, encode_pipe.c that of a pipe, encode_ignored.c finds what is stated twice and differs.
+ * a file, encode_pipe.c that of a pipe, encode_ignored.c finds what is stated twice and differs,
+ * encode_tracepoint.c the fields of tracepoints that do.
  */
 #ifndef PD_OUTPUT_ENCODE_H
 #define PD_OUTPUT_ENCODE_H
@@ -86,6 +87,7 @@ struct pd_encoder {
 	bool skip_inner;
 	uint64_t seed;			/* of the hashes below */
 	bool has_records;		/* one was given */
+	bool has_formats;		/* those of tracepoints are in the session */
 	struct pd_buf stated_names;	/* uint64_t: hashes by the event's index; 0: none */
 	uint64_t nr_stated_attrs;	/* of a pipe */
 	/* of a pipe: hash of the section that a record has, 0: none; whether `features` has it */
@@ -132,6 +134,11 @@ int pd_encode_look_up_event(struct pd_encoder *enc, const char *name, const stru
 /* Returns the data.N of the directory that n names, created at its first use, or NULL and *e. */
 struct pd_out *pd_encode_open_data_n(struct pd_encoder *enc, pd_node n, const char *path,
 				     struct pd_encode_error *e);
+
+/* Refuses a sample whose tracepoint has other fields than its raw data. The output of pdecode is
+ * never refused. Returns 0, or -1 and *e. */
+int pd_encode_check_tracepoint(struct pd_encoder *enc, pd_node record, const struct pd_attr *a,
+			       struct pd_encode_error *e);
 
 /* Reads `magic_hex`, which may be NULL. Returns 0, or -1 and *e. */
 int pd_encode_read_magic(struct pd_encoder *enc, pd_node hex, struct pd_encode_error *e);

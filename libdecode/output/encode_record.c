@@ -470,7 +470,9 @@ int pd_encode_record(struct pd_encoder *enc, pd_node record, struct pd_encode_er
 	}
 	if (d && d->compressed && !keeps_compressed(enc, record))
 		return 0;
-	if (compose_record(enc, record, &r, e))
+	if (compose_record(enc, record, &r, e) ||
+	    (r.type == PD_RECORD_SAMPLE && r.attr &&
+	     pd_encode_check_tracepoint(enc, record, r.attr, e)))
 		return -1;
 	if (enc->swaps && r.type == PD_RECORD_HEADER_FEATURE)
 		check_lost_raw(enc, record);

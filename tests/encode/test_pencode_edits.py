@@ -355,6 +355,47 @@ def test_event_by_name():
     assert "records[0].addr" in refusal(made)
 
 
+def fields_of(doc, field):
+    """Those of the first sample whose tracepoint has the field."""
+    return next(fields for record in doc["records"]
+                if field in (fields := record.get("raw", {}).get("tracepoint", {})
+                             .get("fields", {})))
+
+
+@pytest.mark.parametrize("field, value", [("pid", 1), ("prev_state", -1), ("filename", "/bin/sh"),
+                                          ("next_comm", "")])
+def test_an_edited_field_of_a_tracepoint_is_refused(field, value):
+    """raw.data is written: the edit would be lost."""
+    doc = document(FIXTURES / "perf" / "12-tracepoints.data")
+    fields_of(doc, field)[field] = value
+    assert f"raw.tracepoint.fields.{field}: contradicts raw.data" in refusal(doc)
+
+
+def test_edited_numbers_of_a_tracepoint_are_refused():
+    doc = document(CATALOG["tracepoint-kinds.le"])
+    fields = next(record["raw"]["tracepoint"]["fields"] for record in doc["records"]
+                  if "tracepoint" in record.get("raw", {}))
+    name, numbers = next((name, value) for name, value in fields.items()
+                         if isinstance(value, list) and value)
+    numbers[-1] = "0x1" if isinstance(numbers[-1], str) else 1
+    assert f"fields.{name}: contradicts raw.data" in refusal(doc)
+
+
+def test_rounded_and_missing_fields_of_a_tracepoint_are_accepted():
+    """Programs without 64-bit integers round them; raw.data is exact."""
+    for data in ((FIXTURES / "perf" / "12-tracepoints.data").read_bytes(),
+                 CATALOG["tracepoint-kinds.be"]):
+        doc = document(data)
+        for record in doc["records"]:
+            fields = record.get("raw", {}).get("tracepoint", {}).get("fields", {})
+            for name, value in list(fields.items()):
+                if isinstance(value, int) and value % 3 == 0:
+                    del fields[name]
+                elif isinstance(value, int):
+                    fields[name] = float(value)
+        assert pencode(doc) == data
+
+
 def test_sample_id_of_an_event_without():
     """It would be lost; an id in it selects only events that have one."""
     path = FIXTURES / "perf" / "43-multi-event.data"

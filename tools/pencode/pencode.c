@@ -82,9 +82,9 @@ static const struct cli_tool tool = {
 		"beside names and parts of it, and a sample's `raw.data` beside the fields of "
 		"its tracepoint. `cpumode` and `misc_flags` must agree with `misc`; "
 		"without it, they count. In a file, `event` must not name another event than "
-		"`attr_index`. In a pipe, the HEADER_ATTR and HEADER_FEATURE records "
-		"count, not `attrs` and `features`, which repeat them; a difference is reported "
-		"(status 1).\n\n"
+		"`attr_index`, and the fields of a tracepoint must be those of `raw.data`. In a "
+		"pipe, the HEADER_ATTR and HEADER_FEATURE records count, not `attrs` and "
+		"`features`, which repeat them; a difference is reported (status 1).\n\n"
 		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = "Without FILE: standard input.",
 	.operands = CLI_AT_MOST_ONE,
