@@ -4,7 +4,6 @@
 
 #define HEADER PD_RECORD_HEADER_SIZE
 #define BLOCK 4096	/* of a file system */
-#define DOUBTFUL_PAYLOAD (64u << 20)	/* of this size or more: AUX areas are smaller */
 
 void pd_stream_init(struct pd_stream *s, struct pd_source *source, struct pd_session *session,
 		    uint64_t end)
@@ -160,111 +159,6 @@ static enum pd_next next_recording(struct pd_stream *s, struct pd_frame *f, stru
 	return pd_lost_piece(&s->lost, f, f->offset, header, true, e);
 }
 
-enum believed {
-	NOT_BELIEVED,
-	DOUBTED,	/* is a record unless records are found inside it */
-	UNDECIDED,	/* more bytes tell */
-	BELIEVED,
-};
-
-/* Returns whether the bytes after the whole record at the start of `have` confirm it. Addresses
- * that are read as headers may form long chains. */
-static enum believed is_followed(struct pd_stream *s, const struct pd_frame *f,
-				 struct pd_bytes have, uint64_t size, bool closed)
-{
-	const bool may_grow = !closed && have.size < PD_PEEK_MAX;
-	const uint64_t followed_to = s->lost.followed_to;
-	enum pd_resync_result chain = PD_RESYNC_NONE;
-	enum pd_leads leads;
-
-	if (!f->desc && f->type >= PD_IMPLAUSIBLE_TYPE)
-		return NOT_BELIEVED;
-	if (f->desc)
-		chain = pd_resync_leads_chain(&s->resync, have, (size_t)size,
-					      closed ? PD_RESYNC_CLOSED : PD_RESYNC_OPEN);
-	if (chain == PD_RESYNC_FOUND)
-		return BELIEVED;
-	if (f->desc && !pd_resync_may_begin(f->type, (size_t)size, f->desc))
-		return NOT_BELIEVED;
-	if (chain == PD_RESYNC_MORE && may_grow)
-		return UNDECIDED;
-	leads = pd_stream_leads_on(s, &s->lost, have, f->offset, size, closed);
-	if (leads == PD_LEADS_NOWHERE || (f->desc && !pd_stream_is_usual(s, f, size)))
-		return NOT_BELIEVED;
-	if (leads == PD_LEADS_OUT_OF_SIGHT && may_grow) {
-		s->lost.followed_to = followed_to;
-		return UNDECIDED;
-	}
-	return leads == PD_LEADS_OUT_OF_SIGHT && !f->desc && f->type >= PD_DOUBTFUL_TYPE ?
-		       DOUBTED :
-		       BELIEVED;
-}
-
-/* Finds out whether the bytes after the whole record confirm it. Reads no more of a stream than
- * that needs: the result does not depend on how much is visible. Returns 0, or -1 and *e. */
-static int follow_record(struct pd_stream *s, const struct pd_frame *f, uint64_t size,
-			 enum believed *believed, struct pd_error *e)
-{
-	const bool all_at_once = pd_source_is_random(s->source) &&
-				 (f->desc || f->offset + size >= s->lost.followed_to);
-	size_t ask = all_at_once ? PD_PEEK_MAX : (size_t)size + HEADER;
-	struct pd_bytes have;
-
-	for (;; ask = 2 * ask < PD_PEEK_MAX ? 2 * ask : PD_PEEK_MAX) {
-		if (pd_stream_peek(s, ask, &have, e))
-			return -1;
-		if (have.size > ask)
-			have.size = ask;
-		*believed = is_followed(s, f, have, size, pd_stream_is_last(s, have, ask));
-		if (*believed != UNDECIDED)
-			return 0;
-	}
-}
-
-/* Returns whether the whole record at the start of `have` is accepted without a look at what
- * follows, which a stream may not have yet. One that is only a header hides nothing. */
-static bool is_credible(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
-			uint64_t size)
-{
-	const struct pd_bytes record = { have.data, (size_t)size };
-
-	if (!f->desc || size == HEADER)
-		return f->desc;
-	return pd_resync_is_trusted(&s->resync, record) ||
-	       (pd_stream_is_usual(s, f, size) && pd_resync_is_credible(&s->resync, record));
-}
-
-/* Returns 1 if what is at the source's offset is not a record, although its header is possible: its
- * size or type is damaged, and a chain of records begins inside it. Returns 0 if it is a record, -1
- * and *e on failure. */
-static int is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
-		   uint64_t size, struct pd_error *e)
-{
-	const bool whole = have.size >= size;
-	enum believed believed = NOT_BELIEVED;
-	struct pd_lost *l = &s->lost;
-
-	pd_lost_prepare_search(s, l, f->offset);
-	if (whole && is_credible(s, f, have, size))
-		return 0;
-	if (whole && follow_record(s, f, size, &believed, e))
-		return -1;
-	if (believed == BELIEVED)
-		return 0;
-	l->bad_at = f->offset;
-	if (pd_stream_search(s, e))
-		return -1;
-	if (l->found && whole &&
-	    (pd_stream_peek(s, size + HEADER, &have, e) ||
-	     pd_stream_peek(s, pd_lost_size_with_next(s, have, size), &have, e)))
-		return -1;
-	if (l->found)
-		return !f->desc || (l->searched_to < f->offset + size &&
-				    !pd_lost_are_old_bytes(s, have, size,
-							   l->searched_to - f->offset));
-	return believed != DOUBTED && !f->desc && (f->type >= PD_IMPLAUSIBLE_TYPE || whole);
-}
-
 /* Returns the number of bytes from f on; it must not depend on the window's size. */
 static uint64_t bytes_from(struct pd_stream *s, const struct pd_frame *f, uint64_t size,
 			   struct pd_bytes have)
@@ -284,102 +178,6 @@ static enum pd_next begin_lost(struct pd_stream *s, struct pd_frame *f, uint64_t
 	pd_lost_begin(&s->lost, f, f->offset, f->desc ? PD_E_SIZE : PD_E_GARBAGE, size,
 		      bytes_from(s, f, size, have));
 	return next_lost(s, f, e);
-}
-
-bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
-			uint64_t size)
-{
-	struct pd_record_header next;
-
-	if (have.size < size + HEADER || !pd_resync_may_begin(f->type, (size_t)size, f->desc) ||
-	    !pd_stream_is_usual(s, f, size))
-		return false;
-	next = pd_record_header_load(have.data + size, s->session->swap);
-	return f->offset + size < s->lost.followed_to ||
-	       pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type));
-}
-
-/* Returns 1 if the payload cannot be there because its size, or that of its record, is damaged; 0
- * if it can; -1 and *e on failure. The end of a stream is not known: only large payloads are
- * doubted, and records are looked for at their beginning. */
-static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
-{
-	uint64_t got, end = s->end, size;
-	struct pd_bytes have;
-	int lost = 0;
-
-	if (!pd_source_is_random(s->source)) {
-		if (f->payload < DOUBTFUL_PAYLOAD)
-			return 0;
-		return pd_stream_search_after(s, f->bytes.size, e) ? -1 : s->lost.found;
-	}
-	if (pd_source_size(s->source, &size) && size < end)
-		end = size;
-	if (f->offset + f->bytes.size >= end || f->payload <= end - f->offset - f->bytes.size)
-		return 0;
-	/* It is lost only if records follow: in a truncated file a payload may be cut short.
-	 * Everything visible at first is read with the record, so that returning to the record does
-	 * not read it again. */
-	if (pd_stream_peek(s, PD_PEEK_MAX, &have, e) ||
-	    pd_source_skip(s->source, f->bytes.size, &got, e))
-		return -1;
-	for (;;) {
-		const uint64_t at = pd_source_offset(s->source);
-
-		if (pd_stream_peek(s, PD_SEARCH_PEEK, &have, e) || pd_stream_search(s, e))
-			return -1;
-		lost = s->lost.found;
-		if (!lost && pd_stream_zeros_from(s, at))
-			break;
-		if (lost || pd_stream_is_last(s, have, PD_SEARCH_PEEK) || s->lost.searched_to <= at)
-			break;
-		if (pd_source_skip(s->source, s->lost.searched_to - at, &got, e))
-			return -1;
-	}
-	if (lost)	/* all of it was searched */
-		s->lost.searched_from = f->offset + f->bytes.size;
-	return pd_source_seek(s->source, f->offset, e) ? -1 : lost;
-}
-
-/* A record that is fed comes with its payload, unless that would take much of the memory: it is
- * then read in pieces, as it is fed. Tracing data is needed whole. */
-static int await_payload(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
-{
-	if (f->payload > s->session->budget->limit / 4 &&
-	    f->type != PD_RECORD_HEADER_TRACING_DATA)
-		return 0;
-	return pd_source_await(s->source, f->bytes.size + f->payload, e);
-}
-
-/* Finds out how many of the bytes after the record are its payload. Keeps the record's bytes in the
- * window. */
-static int find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
-{
-	const uint64_t after = f->offset + f->bytes.size;
-	const int lost = f->payload ? payload_is_lost(s, f, e) : 0;
-	struct pd_bytes have;
-
-	if (lost < 0)
-		return -1;
-	if (f->payload) {	/* the search may have moved the window */
-		if (await_payload(s, f, e) || pd_stream_peek(s, f->bytes.size, &have, e))
-			return -1;
-		f->bytes.data = have.data;
-	}
-	if (lost) {
-		pd_lost_begin(&s->lost, f, after, PD_E_PAYLOAD, f->payload,
-			      s->lost.searched_to - after);
-		s->lost.bad_at = UINT64_MAX;	/* a record may follow directly */
-		f->payload = 0;
-		f->payload_lost = true;
-	}
-	s->payload_left = f->payload;
-	if (f->payload > s->end - after) {	/* the payload ends with the data section */
-		s->payload_left = s->end - after;
-		s->payload_missing = f->payload - s->payload_left;
-	}
-	s->payload_of = f->desc ? f->desc->name : NULL;
-	return 0;
 }
 
 /* Returns a record that the end of the records cuts short. A compressed one is expanded as far as
@@ -437,50 +235,10 @@ static int peek_record(struct pd_stream *s, const struct pd_frame *f, uint64_t s
 			return -1;
 		pd_lost_prepare_search(s, &s->lost, f->offset);
 		if (seen.size < size ||
-		    (seen.size < size + HEADER && is_credible(s, f, *have, size)))
+		    (seen.size < size + HEADER && pd_stream_is_credible(s, f, *have, size)))
 			return 0;
 	}
 	return pd_stream_peek(s, size + HEADER, have, e);
-}
-
-/* Finds the header of a recording that was appended to one whose recorder was killed inside a
- * record: the record's size covers it. A plausible header after the record shows that such bytes
- * are its own; records before that header, that the size is damaged. A stream is not waited for.
- * Sets *at to 0 if there is none. Returns 0, or -1 and *e. */
-static int find_appended(struct pd_stream *s, const struct pd_frame *f, uint64_t size, size_t *at,
-			 struct pd_error *e)
-{
-	const bool is_random = pd_source_is_random(s->source);
-	const size_t most = (size_t)size + (is_random ? PD_MAGIC_SIZE : 0);
-	struct pd_record_header next;
-	struct pd_bytes have;
-
-	*at = 0;
-	if (!f->offset)
-		return 0;
-	if (pd_stream_peek(s, most, &have, e))
-		return -1;
-	if (have.size > most)
-		have.size = most;
-	if (is_random && have.size >= size + HEADER) {
-		next = pd_record_header_load(have.data + size, s->session->swap);
-		if (pd_resync_may_begin(next.type, next.size, pd_record_desc(next.type)))
-			return 0;
-	} else if (is_random && have.size >= size) {
-		return 0;	/* the records end after it */
-	}
-	*at = pd_lost_find_recording(have);
-	if (*at >= size)
-		*at = 0;
-	if (!*at)
-		return 0;
-	pd_lost_prepare_search(s, &s->lost, f->offset);
-	s->lost.bad_at = f->offset;
-	if (pd_stream_search(s, e))
-		return -1;
-	if (s->lost.found && s->lost.searched_to < f->offset + *at)
-		*at = 0;
-	return 0;
 }
 
 /* Returns the part of a record before an appended recording. */
@@ -501,7 +259,8 @@ static enum pd_next frame_tiny(struct pd_stream *s, struct pd_frame *f, uint64_t
 	struct pd_bytes have;
 	size_t cut_at;
 
-	if (find_appended(s, f, HEADER, &cut_at, e) || pd_stream_peek(s, HEADER, &have, e))
+	if (pd_stream_find_appended(s, f, HEADER, &cut_at, e) ||
+	    pd_stream_peek(s, HEADER, &have, e))
 		return fail_reading(s, e);
 	have.size = cut_at;
 	if (cut_at)
@@ -519,7 +278,7 @@ static bool judge_doubtful(struct pd_stream *s, struct pd_frame *f, uint64_t siz
 	int lost;
 
 	*next = PD_NEXT_FAILED;
-	if (find_appended(s, f, size, &cut_at, e) || pd_stream_peek(s, size, have, e)) {
+	if (pd_stream_find_appended(s, f, size, &cut_at, e) || pd_stream_peek(s, size, have, e)) {
 		*next = fail_reading(s, e);
 		return true;
 	}
@@ -529,7 +288,7 @@ static bool judge_doubtful(struct pd_stream *s, struct pd_frame *f, uint64_t siz
 					     e);
 		return true;
 	}
-	lost = is_lost(s, f, *have, size, e);
+	lost = pd_stream_is_lost(s, f, *have, size, e);
 	if (lost > 0)
 		*next = begin_lost(s, f, size, *have, e);
 	if (lost > 0)
@@ -579,7 +338,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 	if (have.size < size)
 		return next_cut(s, f, size, have, e);
 	s->pending = size;
-	if (find_payload(s, f, e))
+	if (pd_stream_find_payload(s, f, e))
 		return fail_reading(s, e);
 	pd_stream_keep_sample(s, f);
 	if (f->desc && f->desc->compressed &&
@@ -663,31 +422,4 @@ void pd_stream_account(const struct pd_stream *s, struct pd_account *a)
 	a->unexpanded += s->unexpanded;
 	if (pd_source_size(s->source, &size) && s->end > at)
 		a->unread += s->end - at;
-}
-
-int pd_stream_payload(struct pd_stream *s, size_t n, struct pd_bytes *out, struct pd_error *e)
-{
-	uint64_t got;
-
-	*out = (struct pd_bytes){ NULL, 0 };
-	s->peeked.size = 0;
-	pd_stream_save_sample(s);
-	if (s->pending) {
-		if (pd_source_skip(s->source, s->pending, &got, e))
-			return -1;
-		s->pending = 0;
-	}
-	if (n > s->payload_left)
-		n = (size_t)s->payload_left;
-	if (!n)
-		return 0;
-	if (n > PD_PEEK_MAX)
-		n = PD_PEEK_MAX;
-	if (pd_source_peek(s->source, n, out, e))
-		return -1;
-	if (out->size > n)
-		out->size = n;
-	s->payload_left -= out->size;
-	s->pending = out->size;
-	return (int)out->size;
 }

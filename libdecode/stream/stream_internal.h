@@ -1,5 +1,4 @@
-/* stream_internal.h - shared by stream.c, stream_batch.c, stream_inner.c,
- * stream_lost.c and stream_search.c. */
+/* stream_internal.h - shared by stream.c and stream_*.c. */
 #ifndef PD_STREAM_STREAM_INTERNAL_H
 #define PD_STREAM_STREAM_INTERNAL_H
 
@@ -21,9 +20,35 @@ enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t w
 /* Returns the record's size: that of its header, except for some COMPRESSED2 records. */
 uint64_t pd_stream_real_size(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have);
 
+/* --- stream_doubt.c --- */
+
 /* Returns whether this header and the next are plausible: the usual case. */
 bool pd_stream_is_sound(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
 			uint64_t size);
+
+/* Returns whether the whole record at the start of `have` is accepted without a look at what
+ * follows, which a stream may not have yet. One that is only a header hides nothing. */
+bool pd_stream_is_credible(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+			   uint64_t size);
+
+/* Returns 1 if what is at the source's offset is not a record, although its header is possible: its
+ * size or type is damaged, and a chain of records begins inside it. Returns 0 if it is a record, -1
+ * and *e on failure. */
+int pd_stream_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_bytes have,
+		      uint64_t size, struct pd_error *e);
+
+/* Finds the header of a recording that was appended to one whose recorder was killed inside a
+ * record: the record's size covers it. A plausible header after the record shows that such bytes
+ * are its own; records before that header, that the size is damaged. A stream is not waited for.
+ * Sets *at to 0 if there is none. Returns 0, or -1 and *e. */
+int pd_stream_find_appended(struct pd_stream *s, const struct pd_frame *f, uint64_t size,
+			    size_t *at, struct pd_error *e);
+
+/* --- stream_payload.c --- */
+
+/* Finds out how many of the bytes after the record are its payload. Keeps the record's bytes in the
+ * window. */
+int pd_stream_find_payload(struct pd_stream *s, struct pd_frame *f, struct pd_error *e);
 
 /* --- stream_search.c --- */
 
