@@ -54,12 +54,20 @@ void pd_describe_names(const struct pd_name *names, struct pd_buf *b);
 /* Writes the schema of a part of a row's number. */
 void pd_describe_bits(const struct pd_bits *bits, struct pd_buf *b);
 
+/* Schemas of where an address is, without braces (describe_locations.c). */
+void pd_describe_frame(struct pd_arena *arena, struct pd_buf *b);
+void pd_describe_table_frame(struct pd_arena *arena, struct pd_buf *b);
+void pd_describe_image(struct pd_arena *arena, struct pd_buf *b);
+
 /* The schemas that do not follow from rows alone (describe_parts.c), without braces. */
 struct pd_part {
 	const char *name, *title, *doc;
 	void (*write)(struct pd_arena *arena, struct pd_buf *b);
 };
 extern const struct pd_part pd_parts[];		/* the last one's name is NULL */
+
+/* Writes the schema of a record: the keys of all records, and its fields; of an unknown one if
+ * d is NULL. */
 void pd_describe_record(const struct pd_record_desc *d, struct pd_arena *arena, struct pd_buf *b);
 
 #endif
