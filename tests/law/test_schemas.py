@@ -56,6 +56,18 @@ def test_schemas_are_schemas():
         draft().check_schema(schema)
 
 
+@pytest.mark.parametrize("schema, key, source, prefix, but", [
+    ("record-SAMPLE", "stack_end", "unwind/end.c", "PS_END_", {""}),
+    ("image", "match", "find/verdict.c", "PS_MATCH_", {"MISMATCH"}),
+])
+def test_words_of_libpdsymbols_are_in_the_schema(schema, key, source, prefix, but):
+    """The schemas are libdecode's, which does not know libpdsymbols."""
+    text = (ROOT / "libsymbols" / source).read_text()
+    words = re.findall(rf'\[{prefix}\w+\] = "(\w*)"', text)
+    assert len(words) > 4
+    assert set(schemas()[f"{schema}.schema.json"]["properties"][key]["enum"]) == set(words) - but
+
+
 def references(schema):
     if isinstance(schema, dict):
         if isinstance(schema.get("$ref"), str):
