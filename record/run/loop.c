@@ -450,6 +450,8 @@ static int finish_recording(struct loop *l)
 		return -1;
 	if (drain_buffers(r, DRAIN_ALL) || drain_snapshot(r))
 		return -1;
+	mounts_look(&r->mounts);
+	refusals_log(&r->mounts.refusals, &r->log);
 	return epilogue_write(r, &r->lost);
 }
 

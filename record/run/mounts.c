@@ -296,6 +296,7 @@ void mounts_start(struct mounts *m, const struct target *t)
 		return;
 	close(root);
 	strangers_start(&m->strangers);
+	m->is_of_command = t->kind == TARGET_COMMAND;
 	images_start(&m->images, t->kind == TARGET_COMMAND ? IMAGES_TO_THE_END :
 								 IMAGES_WHILE_MAPPED);
 	/* first, so that a program that is started meanwhile is seen */
@@ -318,6 +319,13 @@ static void take_map(struct mounts *m, const struct mmap2_record *record)
 		});
 }
 
+static void take_program(struct mounts *m, pid_t pid)
+{
+	hold_files_of(m, pid);
+	if (m->is_of_command)
+		refusals_look(&m->refusals, pid);
+}
+
 static void take_record(struct mounts *m, const struct ring *r, uint64_t at, size_t size)
 {
 	union { struct comm_record comm; struct fork_record fork; struct mmap2_record map; } record;
@@ -330,7 +338,7 @@ static void take_record(struct mounts *m, const struct ring *r, uint64_t at, siz
 		bytes[i] = r->data[(at + i) & (r->size - 1)];
 	if (record.comm.header.type == PD_RECORD_COMM &&
 	    record.comm.header.misc & PERF_RECORD_MISC_COMM_EXEC)
-		hold_files_of(m, (pid_t)record.comm.pid);
+		take_program(m, (pid_t)record.comm.pid);
 	else if (record.comm.header.type == PD_RECORD_FORK && size >= sizeof(record.fork))
 		strangers_fork(&m->strangers, (pid_t)record.fork.ppid, (pid_t)record.fork.pid);
 	else if (record.comm.header.type == PD_RECORD_MMAP2 &&

@@ -14,6 +14,7 @@
 #include "base/held_files.h"
 #include "capture/ring.h"
 #include "run/images.h"
+#include "run/refusals.h"
 #include "run/strangers.h"
 #include "target/target.h"
 
@@ -34,6 +35,8 @@ struct mounts {
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
 	struct strangers strangers;
+	bool is_of_command;		/* what the kernel refuses is noted */
+	struct refusals refusals;
 	struct images images;
 	struct ring *rings;		/* of counters whose COMM and MMAP2 records are read */
 	size_t nr_rings;
