@@ -1,10 +1,11 @@
 """Copied stacks of a program with all that is hard to unwind, recorded here: frame by frame as
 perf and libdwfl, or better."""
+import json
 import subprocess
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, TOOLS
 from named import TRIES, is_whole
 from recorder import precord, record, run_precord, workload  # noqa: F401
 from rights import needs
@@ -84,3 +85,55 @@ def test_copied_stacks_without_the_kernels_chain(record, workload, perf):
     reasons = count(explain_perf(theirs[key], frames, end) for key, end, frames in ours)
     assert reasons["same"] > 20 and reasons["same"] > 0.9 * len(ours), reasons
     assert not any(frame.addr >> 63 for _, _, frames in ours for frame in frames)
+
+
+# Each call is the first one of its function, which the loader binds.
+LIBRARY = "".join(f"int f{i}(int a, double b) {{ return a + {i} + (int)b; }}\n"
+                  for i in range(300)) + (
+    "int many(void) { int s = 0;" + "".join(f"s += f{i}(s, 1.5);" for i in range(300)) +
+    " return s; }\n")
+BINDING = r"""
+#include <dlfcn.h>
+#include <time.h>
+__attribute__((noinline)) static void bind_all(const char *path)
+{
+	void *library = dlopen(path, RTLD_LAZY);
+	((int (*)(void))dlsym(library, "many"))();
+	dlclose(library);
+}
+int main(int n, char **arguments)
+{
+	while (n > 1 && clock() < CLOCKS_PER_SEC / 2)
+		bind_all(arguments[1]);
+	return 0;
+}
+"""
+
+
+@needs("events")
+@pytest.mark.parametrize("options", [[], ["-fno-omit-frame-pointer"]], ids=["sp", "fp"])
+def test_stacks_from_inside_lazy_binding(record, tmp_path, options):
+    """_dl_runtime_resolve() saves all registers, and its CFA is where another one points."""
+    for name, text, more in (("lazy.so", LIBRARY, ["-shared", "-fPIC", "-Wl,-z,lazy"]),
+                             ("bind", BINDING, [])):
+        (tmp_path / "p.c").write_text(text)
+        subprocess.run(["gcc", "-O1", *options, *more, "-o", tmp_path / name, tmp_path / "p.c"],
+                       check=True)
+    path = record("-e", "cpu-clock:u", "-F", "4000", "--call-graph", "dwarf,8192",
+                  command=[tmp_path / "bind", tmp_path / "lazy.so"]).path
+    if not is_whole(path):
+        pytest.skip("precord had no time for names: this machine has other work")
+    done = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", "--symbols=names", path],
+                          stdout=subprocess.PIPE, check=True)
+    inside, ends = 0, []
+    for line in map(json.loads, done.stdout.splitlines()):
+        names = [frame.get("symbol", "") for frame in line.get("frames", [])
+                 ] if line.get("type") == "SAMPLE" else []
+        at = [i for i, name in enumerate(names) if name.startswith("_dl_runtime_resolve")]
+        if at:
+            inside += 1
+            ends.append(line["stack_end"])
+            assert names[at[0] + 1:at[0] + 4] == ["many", "bind_all", "main"], names
+    if not inside:
+        pytest.skip("no sample in _dl_runtime_resolve(), or the loader has no names")
+    assert set(ends) == {"BOTTOM"}
