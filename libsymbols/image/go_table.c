@@ -8,19 +8,11 @@ enum {
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1,
 	HEADER_SIZE = 8,		/* before the words */
-	FUNCTION_COUNT = 0, TEXT_START = 2, NAMES = 3, FUNCTIONS = 7,	/* words of the header */
+	FUNCTION_COUNT = 0, TEXT_START = 2, NAMES = 3, VALUES = 6, FUNCTIONS = 7, /* its words */
 	MIN_PC = 20, MAX_PC = 21, TEXT = 22,	/* words of runtime.moduledata */
 	ENTRY_SIZE = 8,			/* where a function begins, and where its _func is */
 	NAME_IN_FUNCTION = 4,
 	NAME_MOST = 2048,
-};
-
-struct go_table {
-	struct pd_bytes bytes;
-	enum pd_swap swap;
-	unsigned int width;		/* of a word */
-	uint64_t nr, names, functions;
-	uint64_t text;			/* address to which functions are relative */
 };
 
 static bool read_number(struct pd_bytes b, enum pd_swap swap, uint64_t at, unsigned int width,
@@ -31,13 +23,13 @@ static bool read_number(struct pd_bytes b, enum pd_swap swap, uint64_t at, unsig
 	return at <= b.size && pd_take(&c, at) && pd_take_number(&c, width, out);
 }
 
-static bool read_word(const struct go_table *g, unsigned int word, uint64_t *out)
+static bool read_word(const struct ps_go_table *g, unsigned int word, uint64_t *out)
 {
 	return read_number(g->bytes, g->swap, HEADER_SIZE + (uint64_t)word * g->width, g->width,
 			   out);
 }
 
-static bool read_header(struct go_table *g)
+static bool read_header(struct ps_go_table *g)
 {
 	struct pd_cursor c = pd_cursor(g->bytes, g->swap);
 	uint64_t magic, zeros, quantum, width;
@@ -47,21 +39,24 @@ static bool read_header(struct go_table *g)
 	    (magic != MAGIC_1_18 && magic != MAGIC_1_20) || zeros || (width != 4 && width != 8))
 		return false;
 	g->width = (unsigned int)width;
+	g->quantum = quantum;
+	g->has_lines = magic == MAGIC_1_20;
 	return read_word(g, FUNCTION_COUNT, &g->nr) && read_word(g, TEXT_START, &g->text) &&
-	       read_word(g, NAMES, &g->names) && read_word(g, FUNCTIONS, &g->functions) &&
+	       read_word(g, NAMES, &g->names) && read_word(g, VALUES, &g->values) &&
+	       read_word(g, FUNCTIONS, &g->functions) && g->values <= g->bytes.size &&
 	       g->names <= g->bytes.size && g->functions <= g->bytes.size &&
 	       g->nr <= (g->bytes.size - g->functions) / ENTRY_SIZE;
 }
 
-/* Reads where the i-th function begins; the last one ends where that after it would begin. */
-static bool read_start(const struct go_table *g, uint64_t i, uint64_t *out)
+/* The last one ends where that after it would begin. */
+bool ps_go_table_start(const struct ps_go_table *g, uint64_t i, uint64_t *out)
 {
 	return read_number(g->bytes, g->swap, g->functions + i * ENTRY_SIZE, 4, out);
 }
 
 /* Go 1.26 states it elsewhere, next to the first and last address, which tell whether the words are
  * those that are meant. */
-static bool find_text(const struct ps_elf *e, struct go_table *g)
+static bool find_text(const struct ps_elf *e, struct ps_go_table *g)
 {
 	const struct ps_section *s = ps_elf_section_named(e, ".go.module");
 	const struct pd_bytes b = s ? ps_elf_section_bytes(e, s) : (struct pd_bytes){ NULL, 0 };
@@ -72,16 +67,16 @@ static bool find_text(const struct ps_elf *e, struct go_table *g)
 	return read_number(b, g->swap, (uint64_t)TEXT * g->width, g->width, &g->text) && g->text &&
 	       read_number(b, g->swap, (uint64_t)MIN_PC * g->width, g->width, &min) &&
 	       read_number(b, g->swap, (uint64_t)MAX_PC * g->width, g->width, &max) &&
-	       read_start(g, 0, &first) && read_start(g, g->nr, &last) &&
+	       ps_go_table_start(g, 0, &first) && ps_go_table_start(g, g->nr, &last) &&
 	       min == g->text + first && max == g->text + last;
 }
 
 /* Returns the section of the functions, or NULL if they are in none. */
-static const struct ps_section *find_section(const struct ps_elf *e, const struct go_table *g)
+static const struct ps_section *find_section(const struct ps_elf *e, const struct ps_go_table *g)
 {
 	uint64_t last;
 
-	for (size_t i = 0; read_start(g, g->nr, &last) && i < e->nr_sections; i++) {
+	for (size_t i = 0; ps_go_table_start(g, g->nr, &last) && i < e->nr_sections; i++) {
 		const struct ps_section *s = &e->sections[i];
 
 		if (s->header.sh_flags & SHF_EXECINSTR && g->text >= s->addr &&
@@ -93,7 +88,7 @@ static const struct ps_section *find_section(const struct ps_elf *e, const struc
 }
 
 /* Returns an empty name if it is not in the table, or too long. */
-static struct pd_bytes read_name(const struct go_table *g, uint64_t function)
+static struct pd_bytes read_name(const struct ps_go_table *g, uint64_t function)
 {
 	struct pd_cursor c = pd_cursor(g->bytes, g->swap);
 	struct pd_bytes name;
@@ -109,13 +104,13 @@ static struct pd_bytes read_name(const struct go_table *g, uint64_t function)
 	return name;
 }
 
-static void add_function(const struct go_table *g, uint64_t i, uint64_t limit, struct ps_symtab *t)
+static void add_function(const struct ps_go_table *g, uint64_t i, uint64_t limit, struct ps_symtab *t)
 {
 	struct ps_symbol s = { .binding = PS_GLOBAL, .source = PS_FROM_GO };
 	uint64_t start, end, function;
 	struct pd_bytes name;
 
-	if (!read_start(g, i, &start) || !read_start(g, i + 1, &end) || end <= start ||
+	if (!ps_go_table_start(g, i, &start) || !ps_go_table_start(g, i + 1, &end) || end <= start ||
 	    !read_number(g->bytes, g->swap, g->functions + i * ENTRY_SIZE + 4, 4, &function))
 		return;
 	name = read_name(g, function);
@@ -128,16 +123,32 @@ static void add_function(const struct go_table *g, uint64_t i, uint64_t limit, s
 	ps_symtab_add(t, &s, limit);
 }
 
-void ps_elf_add_go_functions(const struct ps_elf *e, struct ps_symtab *t)
+bool ps_go_table_open(const struct ps_elf *e, struct ps_go_table *g)
 {
 	const struct ps_section *s = ps_elf_section_named(e, ".gopclntab");
-	struct go_table g = { .swap = ps_elf_swap(e) };
-	uint64_t limit;
 
 	if (!s)
-		return;
-	g.bytes = ps_elf_section_bytes(e, s);
-	if (!read_header(&g) || !find_text(e, &g))
+		return false;
+	*g = (struct ps_go_table){ .swap = ps_elf_swap(e), .bytes = ps_elf_section_bytes(e, s) };
+	return read_header(g) && find_text(e, g);
+}
+
+bool ps_go_table_number(const struct ps_go_table *g, uint64_t i, unsigned int at,
+			unsigned int width, uint64_t *out)
+{
+	uint64_t function;
+
+	return read_number(g->bytes, g->swap, g->functions + i * ENTRY_SIZE + 4, 4, &function) &&
+	       read_number(g->bytes, g->swap, g->functions + function + at, width, out);
+}
+
+void ps_elf_add_go_functions(const struct ps_elf *e, struct ps_symtab *t)
+{
+	const struct ps_section *s;
+	struct ps_go_table g;
+	uint64_t limit;
+
+	if (!ps_go_table_open(e, &g))
 		return;
 	s = find_section(e, &g);
 	if (!s || ps_symtab_reserve(t, t->nr + g.nr))

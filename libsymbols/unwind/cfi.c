@@ -8,6 +8,7 @@
 #include "image/lone_section.h"
 #include "image/refused.h"
 #include "unwind/cfi_section.h"
+#include "unwind/go_row.h"
 #include "unwind/plt_row.h"
 
 #define MAX_EPILOGUE 8		/* rows that are looked back through */
@@ -257,7 +258,8 @@ static enum ps_end row_of_sources(struct ps_cfi *c, const struct ps_arch *arch, 
 	}
 	if (is_bad || c->refused)
 		return PS_END_BAD_CFI;
-	return ps_plt_row(c->image, arch, vaddr, out) ? PS_END_NONE : PS_END_NO_CFI;
+	return ps_plt_row(c->image, arch, vaddr, out) || ps_go_row(c->image, arch, vaddr, out) ?
+		       PS_END_NONE : PS_END_NO_CFI;
 }
 
 static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,

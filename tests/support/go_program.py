@@ -14,28 +14,40 @@ end:
 .section .gopclntab,"a"
 table: .long {magic}
 .byte 0, 0, 1, {word}
-{words} {count}, 1, {text}, names - table, 0, 0, 0, functions - table
+{words} {count}, 1, {text}, names - table, 0, 0, values - table, functions - table
 names: .asciz "main.main", "main.(*T[...]).second"
 third_name: .asciz "go:third·1"
 functions: .long _start - base, f1 - functions, second - base, f2 - functions
 .long third - base, f3 - functions, end - base
-f1: .long _start - base, 0
-f2: .long second - base, 10
-f3: .long third - base, {last_name}
+f1: .long _start - base, 0, 0, 0, v1 - values, 0, 0, 0, 0 {line}
+.byte 0, 0, 0, 0
+f2: .long second - base, 10, 0, 0, v2 - values, 0, 0, 0, 0 {line}
+.byte 0, 0, 0, 0
+f3: .long third - base, {last_name}, 0, 0, {last_values}, 0, 0, 0, 0 {line}
+.byte 0, {last_flags}, 0, 0
+values: .byte 0
+v1: .byte {frames}
+v2: .byte 2, 2, 0
+v3: .byte 2, 1, 0
 .section .go.module,"aw"
 .fill 20, {word}, 1
 {words} {lowest}, {highest}, base
 """
+# Pairs: by how much the frame grows, from -1 on, doubled, or, odd, shrinks; for how many bytes.
+FRAMES = "2, 1, 0xb0, 1, 1, 0xaf, 1, 1, 0"      # 0, 88, 0
 NAMES = ["main.main", "main.(*T[...]).second", "go:third·1"]
 
 
 def build(path, *options, word=8, magic=MAGIC_1_20, count=3, text="0", lowest="_start",
-          highest="end", last_name="third_name - names"):
+          highest="end", last_name="third_name - names", frames=FRAMES,
+          last_values="v3 - values", last_flags=0):
     """Writes the program; returns the addresses of its functions, and of their end."""
     source = path.with_suffix(".s")
     source.write_text(SOURCE.format(
         word=word, magic=magic, count=count, text=text, lowest=lowest, highest=highest,
-        last_name=last_name, words=".quad" if word == 8 else ".long"))
+        last_name=last_name, words=".quad" if word == 8 else ".long", frames=frames,
+        line=", 0" if magic == MAGIC_1_20 else "", last_values=last_values,
+        last_flags=last_flags))
     subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", *options, "-o", path, source],
                    check=True, stderr=subprocess.DEVNULL)
     symbols = {}

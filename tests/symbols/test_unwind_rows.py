@@ -1,12 +1,15 @@
 """Rows of call frame information, address by address, against readelf's table."""
 import glob
 import os
+import platform
 import re
+import shutil
 import subprocess
 
 import pytest
 
 import compiled
+import go_program
 from elf_oracle import is_binutils_before
 
 X86_64 = {
@@ -15,6 +18,8 @@ X86_64 = {
         "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15".split())
 }
 AARCH64 = {**{f"x{i}": i for i in range(31)}, "sp": 31}
+needs_x86_64 = pytest.mark.skipif(platform.machine() != "x86_64",
+                                  reason="programs are assembled for x86-64")
 FILES = {
     "libc": ("/lib/x86_64-linux-gnu/libc.so.6", X86_64, 16),
     "ld.so": ("/lib64/ld-linux-x86-64.so.2", X86_64, 16),
@@ -107,3 +112,58 @@ def test_rows(name):
             if found != text and not popped and not default:
                 wrong.append((hex(start), column, text, found))
     assert not wrong, f"{len(wrong)} of {len(rows)}: {wrong[:10]}"
+
+
+# --- Go ------------------------------------------------------------------------------------------
+
+def go_rows(path, **kind):
+    """Frames of the functions of a Go program without call frame information, at each byte of the
+    first one, and at the others: the size of each, and "outermost"."""
+    starts = go_program.build(path, **kind)
+    subprocess.run(["strip", path], check=True)
+    return [row and ("outermost" if row["16"] == "u" else row["cfa"])
+            for row in our_rows(path, [*range(starts[0], starts[1]), *starts[1:3]])]
+
+
+@needs_x86_64
+@pytest.mark.parametrize("kind", [
+    {"text": "base", "magic": go_program.MAGIC_1_18}, {"text": "base"}, {}],
+                         ids=["1.18", "1.20", "1.26"])
+def test_frames_of_go(kind, tmp_path):
+    """The runtime's table has them."""
+    assert go_rows(tmp_path / "app", last_flags=1, **kind) == [
+        "7+8", "7+96", "7+8", "7+8", "outermost"]
+
+
+@needs_x86_64
+@pytest.mark.parametrize("damage, expected", [
+    ({"last_values": "0"}, ["7+8", "7+96", "7+8", "7+8", {}]),          # none
+    ({"last_values": "1 << 30"}, ["7+8", "7+96", "7+8", "7+8", {}]),
+    ({"frames": "2, 1, 3, 1, 1, 0"}, ["7+8", {}, {}, "7+8", "7+8"]),    # less than nothing
+    ({"frames": "2, 1, 0, 1, 2, 1"}, ["7+8", {}, {}, "7+8", "7+8"]),    # ends early
+    ({"frames": "2, 0, 2, 0, 2, 0"}, [{}, {}, {}, "7+8", "7+8"]),       # of no code
+    ({"frames": ", ".join(["0xff"] * 9)}, [{}, {}, {}, "7+8", "7+8"]),  # a number without end
+    ({"frames": "0xfe, 0xff, 0xff, 0xff, 0x0f, 3"}, [{}, {}, {}, "7+8", "7+8"]),  # too large
+], ids=["none", "far", "negative", "early", "no code", "endless", "large"])
+def test_damaged_frames_of_go(damage, expected, tmp_path):
+    assert go_rows(tmp_path / "app", **damage) == expected
+
+
+@needs_x86_64
+@pytest.mark.skipif(not shutil.which("go"), reason="no go")
+def test_frames_of_a_go_program(tmp_path):
+    """Without debug information they are those of its .debug_frame with it."""
+    (tmp_path / "app.go").write_text('package main\nimport "fmt"\nfunc main() { fmt.Println() }\n')
+    for name, flags in ("full", ""), ("small", "-s -w"):
+        done = subprocess.run(["go", "build", f"-ldflags={flags}", "-o", name, "app.go"],
+                              cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"})
+        if done.returncode:
+            pytest.skip(done.stderr)
+    rows = [row for row in readelf_rows(tmp_path / "full") if row[0] < row[1]]
+    assert len(rows) > 1000
+    found = our_rows(tmp_path / "small", [start for start, _, _ in rows])
+    wrong = [(start, row, ours) for (start, _, row), ours in zip(rows, found)
+             if not ours or ours["cfa"] != cfa_of(row["CFA"], X86_64)]
+    # of two pieces of assembly it has frames of 0 bytes and 1 GiB
+    assert len(wrong) < 5, wrong[:10]
