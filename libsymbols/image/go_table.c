@@ -87,42 +87,6 @@ static const struct ps_section *find_section(const struct ps_elf *e, const struc
 	return NULL;
 }
 
-/* Returns an empty name if it is not in the table, or too long. */
-static struct pd_bytes read_name(const struct ps_go_table *g, uint64_t function)
-{
-	struct pd_cursor c = pd_cursor(g->bytes, g->swap);
-	struct pd_bytes name;
-	uint64_t at;
-
-	if (!read_number(g->bytes, g->swap, g->functions + function + NAME_IN_FUNCTION, 4, &at) ||
-	    !pd_take(&c, g->names) || at > pd_left(&c) || !pd_take(&c, at))
-		return (struct pd_bytes){ NULL, 0 };
-	name.data = c.at;
-	name.size = pd_left(&c) < NAME_MOST ? pd_left(&c) : NAME_MOST;
-	at = pd_text_length(name);
-	name.size = at < name.size ? at : 0;
-	return name;
-}
-
-static void add_function(const struct ps_go_table *g, uint64_t i, uint64_t limit, struct ps_symtab *t)
-{
-	struct ps_symbol s = { .binding = PS_GLOBAL, .source = PS_FROM_GO };
-	uint64_t start, end, function;
-	struct pd_bytes name;
-
-	if (!ps_go_table_start(g, i, &start) || !ps_go_table_start(g, i + 1, &end) || end <= start ||
-	    !read_number(g->bytes, g->swap, g->functions + i * ENTRY_SIZE + 4, 4, &function))
-		return;
-	name = read_name(g, function);
-	if (!name.size)
-		return;
-	s.start = g->text + start;
-	s.end = g->text + end;
-	s.name = (const char *)name.data;
-	s.name_size = (uint32_t)name.size;
-	ps_symtab_add(t, &s, limit);
-}
-
 bool ps_go_table_open(const struct ps_elf *e, struct ps_go_table *g)
 {
 	const struct ps_section *s = ps_elf_section_named(e, ".gopclntab");
@@ -140,6 +104,43 @@ bool ps_go_table_number(const struct ps_go_table *g, uint64_t i, unsigned int at
 
 	return read_number(g->bytes, g->swap, g->functions + i * ENTRY_SIZE + 4, 4, &function) &&
 	       read_number(g->bytes, g->swap, g->functions + function + at, width, out);
+}
+
+/* Returns an empty name if it is not in the table, or too long. */
+static struct pd_bytes read_name(const struct ps_go_table *g, uint64_t i)
+{
+	struct pd_cursor c = pd_cursor(g->bytes, g->swap);
+	struct pd_bytes name;
+	uint64_t at;
+
+	if (!ps_go_table_number(g, i, NAME_IN_FUNCTION, 4, &at) ||
+	    !pd_take(&c, g->names) || at > pd_left(&c) || !pd_take(&c, at))
+		return (struct pd_bytes){ NULL, 0 };
+	name.data = c.at;
+	name.size = pd_left(&c) < NAME_MOST ? pd_left(&c) : NAME_MOST;
+	at = pd_text_length(name);
+	name.size = at < name.size ? at : 0;
+	return name;
+}
+
+static void add_function(const struct ps_go_table *g, uint64_t i, uint64_t limit,
+			 struct ps_symtab *t)
+{
+	struct ps_symbol s = { .binding = PS_GLOBAL, .source = PS_FROM_GO };
+	uint64_t start, end;
+	struct pd_bytes name;
+
+	if (!ps_go_table_start(g, i, &start) || !ps_go_table_start(g, i + 1, &end) ||
+	    end <= start)
+		return;
+	name = read_name(g, i);
+	if (!name.size)
+		return;
+	s.start = g->text + start;
+	s.end = g->text + end;
+	s.name = (const char *)name.data;
+	s.name_size = (uint32_t)name.size;
+	ps_symtab_add(t, &s, limit);
 }
 
 void ps_elf_add_go_functions(const struct ps_elf *e, struct ps_symtab *t)
