@@ -242,7 +242,7 @@ static void read_code(struct ps_session *s, struct ps_process_code *c)
 	read_written(s, c, NULL, ps_jit_read_perf_map, &c->map);
 }
 
-struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)
+struct ps_process_code *ps_session_process(struct ps_session *s, int32_t pid)
 {
 	const uint64_t key = (uint64_t)(uint32_t)pid + 1;
 	struct ps_process_code *c = pd_map_find(&s->processes, key);
@@ -257,7 +257,61 @@ struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)
 		s->first_process = c;
 		read_code(s, c);
 	}
-	return c->dump.is_found || c->map.is_found ? c : NULL;
+	return c;
+}
+
+struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid)
+{
+	struct ps_process_code *c = ps_session_process(s, pid);
+
+	return c && (c->dump.is_found || c->map.is_found) ? c : NULL;
+}
+
+enum ps_jit_found ps_session_find_code(const struct ps_session *s, struct ps_process_code *c,
+				       const struct pd_location *l, struct ps_symbol *out,
+				       unsigned int *from)
+{
+	const uint64_t address = ps_lookup_of(l, l->addr);
+	const struct ps_jit_time when = ps_session_time_in_dump(s, c, l);
+	enum ps_jit_found found = PS_JIT_NOTHING;
+
+	*from = when.earliest ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
+	if (ps_session_is_file_of(c, &c->dump, l))
+		found = ps_jit_find(&c->dump.code, address, when, out);
+	if (found != PS_JIT_NOTHING)
+		return found;
+	*from = PS_FROM_PERF_MAP;
+	return ps_session_is_file_of(c, &c->map, l) ?
+		       ps_jit_find(&c->map.code, address, PS_JIT_ANY_TIME, out) : PS_JIT_NOTHING;
+}
+
+static bool has_code_at(const struct ps_session *s, struct ps_process_code *c,
+			const struct pd_location *l)
+{
+	struct ps_symbol symbol;
+	unsigned int from;
+
+	return c && ps_session_find_code(s, c, l, &symbol, &from) != PS_JIT_NOTHING;
+}
+
+struct ps_process_code *ps_session_code_at(struct ps_session *s, int32_t pid,
+					   struct pd_location *l)
+{
+	struct ps_process_code *own = ps_session_code(s, pid), *other;
+	const struct ps_life *life = ps_session_life(s, pid);
+	struct pd_location before = *l;
+	struct pd_mapping map;
+
+	if (has_code_at(s, own, l) || !pd_history_mapping(s->options.history, l->map, &map) ||
+	    map.pid <= 0 || map.pid == pid || map.machine_pid)
+		return own;
+	other = ps_session_code(s, map.pid);
+	if (life && life->start && life->start < l->time)
+		before.time = life->start;
+	if (!has_code_at(s, other, &before))
+		return own;
+	*l = before;
+	return other;
 }
 
 static void free_file(struct ps_jit_file *f)

@@ -23,7 +23,7 @@ static struct ps_collected *collected_of(struct ps_session *s, int32_t pid,
 	case PD_IMAGE_ANONYMOUS:
 	case PD_IMAGE_HEAP:
 	case PD_IMAGE_STACK:
-		code = ps_session_code(s, pid);
+		code = ps_session_process(s, pid);
 		return code ? &code->collected : NULL;
 	default:
 		return NULL;

@@ -217,14 +217,15 @@ static struct ps_jit_frames *frames_given(struct ps_session *s, int32_t pid,
 bool ps_session_jit_place(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			  struct ps_place *out, bool *is_of_time)
 {
-	struct ps_process_code *code = ps_session_code(s, pid);
-	const bool has_dump = code && ps_session_is_file_of(code, &code->dump, l);
+	struct pd_location at = *l;
+	struct ps_process_code *code = ps_session_code_at(s, pid, &at);
+	const bool has_dump = code && ps_session_is_file_of(code, &code->dump, &at);
 	struct ps_jit_frames *f = NULL;
 
 	*is_of_time = code && code->dump.is_found && code->dump.code.has_eh_frame;
 	if (*is_of_time && has_dump)
-		f = frames_of_dump(s, code, l->addr, ps_session_time_in_dump(s, code, l));
-	if (!f && code && ps_session_is_file_of(code, &code->map, l))
+		f = frames_of_dump(s, code, l->addr, ps_session_time_in_dump(s, code, &at));
+	if (!f && code && ps_session_is_file_of(code, &code->map, &at))
 		f = frames_of_map(s, &code->map.code, l->addr);
 	if (!f && !has_dump)
 		f = frames_of_bundle(s, pid, l->addr);

@@ -231,26 +231,6 @@ static void resolve_recorded(struct ps_session *s, const struct pd_location *l,
 		ps_session_place(s, line, file, line->line, out);
 }
 
-/* Finds JIT code as it was when the location was recorded, if that is known. Sets *from to the
- * source. */
-static enum ps_jit_found find_code(const struct ps_session *s, struct ps_process_code *code,
-				   const struct pd_location *l, struct ps_symbol *out,
-				   unsigned int *from)
-{
-	const uint64_t address = ps_lookup_of(l, l->addr);
-	const struct ps_jit_time when = ps_session_time_in_dump(s, code, l);
-	enum ps_jit_found found = PS_JIT_NOTHING;
-
-	*from = when.earliest ? PS_FROM_JITDUMP : PS_FROM_JITDUMP_UNTIMED;
-	if (ps_session_is_file_of(code, &code->dump, l))
-		found = ps_jit_find(&code->dump.code, address, when, out);
-	if (found != PS_JIT_NOTHING)
-		return found;
-	*from = PS_FROM_PERF_MAP;
-	return ps_session_is_file_of(code, &code->map, l) ?
-		       ps_jit_find(&code->map.code, address, PS_JIT_ANY_TIME, out) : PS_JIT_NOTHING;
-}
-
 /* Sets the file and line of a function that was found in a jitdump. */
 static void add_line(struct ps_session *s, struct ps_process_code *code,
 		     const struct pd_location *l, struct ps_known *out)
@@ -267,15 +247,17 @@ static void add_line(struct ps_session *s, struct ps_process_code *code,
 static void add_line_to_given(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			      struct ps_known *out)
 {
-	struct ps_process_code *code = ps_session_code(s, pid);
+	struct pd_location at = *l;
+	struct ps_process_code *code = ps_session_code_at(s, pid, &at);
 	struct ps_symbol symbol;
 	unsigned int from;
 
 	if (code && out->nr_functions &&
-	    find_code(s, code, l, &symbol, &from) != PS_JIT_NOTHING && from != PS_FROM_PERF_MAP &&
+	    ps_session_find_code(s, code, &at, &symbol, &from) != PS_JIT_NOTHING &&
+	    from != PS_FROM_PERF_MAP &&
 	    strlen(out->functions->linkage_name) == symbol.name_size &&
 	    !memcmp(out->functions->linkage_name, symbol.name, symbol.name_size))
-		add_line(s, code, l, out);
+		add_line(s, code, &at, out);
 }
 
 static bool has_code(const struct ps_process_code *code, const struct pd_location *l)
@@ -293,25 +275,26 @@ static bool is_lost(const struct pd_location *l)
 static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			 struct ps_known *out)
 {
-	struct ps_process_code *code = ps_session_code(s, pid);
+	struct pd_location at = *l;
+	struct ps_process_code *code = ps_session_code_at(s, pid, &at);
 	enum ps_jit_found found;
 	struct ps_symbol symbol;
 	unsigned int from;
 
 	s->images[l->image].tried = true;
-	out->why = code && has_code(code, l) ? PD_WHY_NO_SYMBOL :
+	out->why = code && has_code(code, &at) ? PD_WHY_NO_SYMBOL :
 		   is_lost(l) ? PD_WHY_NO_MAP : PD_WHY_JIT_NO_MAP;
-	found = code ? find_code(s, code, l, &symbol, &from) : PS_JIT_NOTHING;
+	found = code ? ps_session_find_code(s, code, &at, &symbol, &from) : PS_JIT_NOTHING;
 	if (found == PS_JIT_NOTHING)
 		return;
 	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
-	out->from = ps_session_code_since(s, code, l);
+	out->from = ps_session_code_since(s, code, &at);
 	out->why = PD_WHY_JIT_REUSED;
 	if (found == PS_JIT_SEVERAL)
 		return;
 	ps_session_symbol(s, &symbol, out);
 	if (s->options.depth >= PS_LINES && from != PS_FROM_PERF_MAP)
-		add_line(s, code, l, out);
+		add_line(s, code, &at, out);
 }
 
 static void resolve_by_kind(struct ps_session *s, int32_t pid, const struct pd_location *l,

@@ -265,8 +265,20 @@ struct ps_loaded *ps_session_vmlinux(struct ps_session *s);
 struct ps_kernel *ps_session_kernel(struct ps_session *s);
 void ps_session_unload_kernel(struct ps_session *s);
 
-/* Returns the JIT code of a process, or NULL. Reads it on first need. */
+/* Returns what is known of a process's JIT code. Reads it on first need. NULL without memory. */
+struct ps_process_code *ps_session_process(struct ps_session *s, int32_t pid);
+/* Returns the same, or NULL if there is no file of it. */
 struct ps_process_code *ps_session_code(struct ps_session *s, int32_t pid);
+/* Returns the JIT code in which to look for a location, or NULL. In memory that a process has from
+ * the one that it was forked from, code that is not in its own files is that one's as it was then:
+ * the time of *l becomes that of the fork. */
+struct ps_process_code *ps_session_code_at(struct ps_session *s, int32_t pid,
+					   struct pd_location *l);
+/* Finds JIT code as it was when the location was recorded, if that is known. Sets *from to the
+ * source. */
+enum ps_jit_found ps_session_find_code(const struct ps_session *s, struct ps_process_code *c,
+				       const struct pd_location *l, struct ps_symbol *out,
+				       unsigned int *from);
 void ps_session_unload_code(struct ps_session *s);
 /* Returns whether the process that ran at the location's time may have written the file. */
 bool ps_session_is_file_of(const struct ps_process_code *c, const struct ps_jit_file *f,

@@ -16,8 +16,10 @@ pytestmark = [needs("events"),
               pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"),
                                  reason="only root makes namespaces, with unshare")]
 OTHER_USER = 64321
+TAG = f"_of_test_{os.getpid()}"         # others run as well
 MANY = 40       # more roots than are held
-# It writes its map or jitdump, and runs code in anonymous memory. "fork": a child does.
+# It writes its map or jitdump, and runs code in anonymous memory. "fork": a child does; "before": a
+# child runs it; "again": and has written a map of its own.
 SOURCE = r"""
 #include <stdint.h>
 #include <stdio.h>
@@ -33,12 +35,12 @@ __attribute__((noinline)) unsigned long spin(unsigned long n)
 	while (n--) { s = s * 31 + n; __asm__ volatile("" : "+r"(s)); }
 	return s;
 }
-static void write_map(void *code)
+static void write_map(void *code, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	FILE *f = fopen(path, "w");
-	fprintf(f, "%lx %x made_by_jit\n", (unsigned long)code, SIZE);
+	fprintf(f, "%lx %x %s\n", (unsigned long)code, SIZE, name);
 	fclose(f);
 }
 static uint64_t now(void)
@@ -50,7 +52,7 @@ static uint64_t now(void)
 static void write_dump(void *code, unsigned int machine)
 {
 	char path[64];
-	static const char name[] = "made_by_jit";
+	static const char name[] = "made_by_jit" TAG;
 	const uint64_t at = (unsigned long)code;
 	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
 	FILE *f = fopen(path, "w+");
@@ -69,13 +71,17 @@ static void write_dump(void *code, unsigned int machine)
 	fflush(f);
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
 }
+static int has(int n, char **arguments, const char *what)
+{
+	return n > 2 && strcmp(arguments[2], what) == 0;
+}
 int main(int n, char **arguments)
 {
 	unsigned short machine = 0;
 	FILE *self = fopen("/proc/self/exe", "r");
 	char *code;
 	unsigned long (*run)(unsigned long);
-	if (n > 2 && strcmp(arguments[2], "fork") == 0 && fork() > 0)
+	if (has(n, arguments, "fork") && fork() > 0)
 		return wait(NULL) < 0;
 	if (self) {
 		fseek(self, 18, SEEK_SET);
@@ -86,9 +92,13 @@ int main(int n, char **arguments)
 	mprotect(code, 4096, PROT_READ | PROT_EXEC);
 	__builtin___clear_cache(code, code + SIZE);
 	if (arguments[1][0] == 'm')
-		write_map(code);
+		write_map(code, "made_by_jit" TAG);
 	else
 		write_dump(code, machine);
+	if ((has(n, arguments, "before") || has(n, arguments, "again")) && fork() > 0)
+		return wait(NULL) < 0;
+	if (has(n, arguments, "again"))
+		write_map(code, "made_by_child" TAG);
 	run = (unsigned long (*)(unsigned long))code;
 	while (clock() < CLOCKS_PER_SEC / 10)
 		run(10000);
@@ -112,16 +122,16 @@ def program(tmp_path_factory):
     # others can enter it, and it is not below /tmp
     top = tmp_path_factory.mktemp("jit")
     (top / "p.c").write_text(SOURCE)
-    subprocess.run(["gcc", "-O1", "-w", "-static", "-o", top / "p", top / "p.c"], check=True)
+    subprocess.run(["gcc", "-O1", "-w", "-static", f'-DTAG="{TAG}"', "-o", top / "p",
+                    top / "p.c"], check=True)
     where = f"/var/tmp/precord-jit-{os.getpid()}"
     shutil.copy(top / "p", where)
     os.chmod(where, 0o755)
-    before = set(glob.glob("/tmp/perf-*.map") + glob.glob("/tmp/jit-*.dump"))
     yield where
     os.unlink(where)
-    for path in set(glob.glob("/tmp/perf-*.map") + glob.glob("/tmp/jit-*.dump")) - before:
+    for path in glob.glob("/tmp/perf-*.map") + glob.glob("/tmp/jit-*.dump"):
         with open(path, "rb") as file:
-            if b"made_by_jit" in file.read(4096):
+            if TAG.encode() in file.read(4096):
                 os.unlink(path)
 
 
@@ -133,11 +143,11 @@ def record(data, *arguments):
     return data
 
 
-def assert_named(data, named=True):
+def assert_named(data, name="made_by_jit", named=True):
     """The recording has names of the code, now that the processes have ended."""
     done = subprocess.run([TOOLS / "preport", "-f", "folded", data],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
-    assert ("made_by_jit" in done.stdout) == named, done.stdout[-2000:] + done.stderr
+    assert (name in done.stdout) == named, done.stdout[-2000:] + done.stderr
 
 
 @pytest.mark.parametrize("how", ["map", "dump"])
@@ -154,6 +164,19 @@ def test_in_a_recording_of_the_system(place, program, tmp_path):
 @pytest.mark.parametrize("place", PLACES)
 def test_a_child_that_started_no_program(place, program, tmp_path):
     assert_named(record(tmp_path / "p.data", "--", *PLACES[place], program, "map", "fork"))
+
+
+@pytest.mark.parametrize("how", ["map", "dump"])
+@pytest.mark.parametrize("place", PLACES)
+def test_code_that_a_child_has_from_its_parent(place, how, program, tmp_path):
+    """As with Python and Ruby, which load a program and then fork workers."""
+    assert_named(record(tmp_path / "p.data", "--", *PLACES[place], program, how, "before"))
+
+
+def test_code_that_a_child_has_written_itself(program, tmp_path):
+    data = record(tmp_path / "p.data", "--", program, "map", "again")
+    assert_named(data, "made_by_child")
+    assert_named(data, named=False)
 
 
 def test_a_root_that_was_there_before_many_others(program, tmp_path):
@@ -176,4 +199,4 @@ def test_a_file_of_another_user_is_not_read(program, tmp_path):
     script = ('"$0" map; '
               f"for f in /tmp/perf-*.map; do grep -q made_by_jit $f && chown {OTHER_USER} $f; done")
     assert_named(record(tmp_path / "p.data", "--", "unshare", "-m", "sh", "-c",
-                        TMP + script, program), False)
+                        TMP + script, program), named=False)
