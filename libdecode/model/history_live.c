@@ -24,13 +24,18 @@ struct live_space {
 	bool had_task, is_used;
 };
 
+/* Where a record is. Those of one compressed record have the same offset. */
+struct place {
+	uint64_t offset, inner;
+};
+
 struct pd_live {
 	struct pd_budget *budget;
 	struct pd_map tasks, spaces;	/* by key: struct live_task;: struct live_space */
 	struct pd_range_pool pool;
 	uint64_t now;			/* the latest time of all records */
-	uint64_t learned_to;		/* offset of the last change */
-	uint64_t untimed_to;		/* of the last one in the recording without a time */
+	struct place learned_to;	/* the last change */
+	struct place untimed_to;	/* the last one in the recording without a time */
 	uint64_t round;
 	uint64_t late, forgotten, untimed;
 	uint64_t next_forget;		/* memory in use at which tasks are forgotten */
@@ -85,11 +90,26 @@ static bool is_change(uint32_t type)
 	       type == PD_RECORD_NAMESPACES || type == PD_RECORD_KSYMBOL;
 }
 
+static struct place place_of(const struct pd_record *r)
+{
+	const struct pd_frame *f = &r->frame;
+
+	return (struct place){ f->offset, f->inner_offset == PD_OUTER ? 0 : f->inner_offset };
+}
+
+static bool precedes(const struct pd_record *r, struct place other)
+{
+	const struct place own = place_of(r);
+
+	return own.offset < other.offset ||
+	       (own.offset == other.offset && own.inner < other.inner);
+}
+
 /* Where the side-band has no times, samples are in order if they follow what was learned. */
 static bool is_late(const struct pd_history *h, const struct pd_record *r, uint64_t time)
 {
 	if (!h->has_times)
-		return r->frame.type == PD_RECORD_SAMPLE && r->frame.offset < h->live->learned_to;
+		return r->frame.type == PD_RECORD_SAMPLE && precedes(r, h->live->learned_to);
 	if (r->frame.type == PD_RECORD_SAMPLE && time == PD_NO_TIME)
 		return false;
 	return (time == PD_NO_TIME ? 0 : time) < h->live->now;
@@ -99,7 +119,7 @@ static bool is_late(const struct pd_history *h, const struct pd_record *r, uint6
  * come after it. */
 static bool is_overtaken(const struct pd_history *h, const struct pd_record *r, uint64_t time)
 {
-	return h->has_times && time != PD_NO_TIME && r->frame.offset < h->live->untimed_to;
+	return h->has_times && time != PD_NO_TIME && precedes(r, h->live->untimed_to);
 }
 
 void pd_live_see(struct pd_history *h, const struct pd_record *r)
@@ -122,10 +142,10 @@ void pd_live_see(struct pd_history *h, const struct pd_record *r)
 	if (r->frame.type == PD_RECORD_SAMPLE)
 		l->untimed += time == PD_NO_TIME;
 	else
-		l->learned_to = r->frame.offset;
+		l->learned_to = place_of(r);
 	if (r->frame.type != PD_RECORD_SAMPLE && time == PD_NO_TIME &&
-	    r->frame.offset > l->untimed_to)
-		l->untimed_to = r->frame.offset;
+	    !precedes(r, l->untimed_to))
+		l->untimed_to = place_of(r);
 }
 
 /* --- tasks --- */

@@ -10,7 +10,7 @@ from conftest import strict_json, strict_json_lines
 from parquet_reader import read_parquet
 from perfdata import records as r
 from perfdata.attr import Attr
-from perfdata.container import File, Pipe
+from perfdata.container import File, Pipe, zstd_records
 from perfdata.sample import branch, sample, sample_id
 from schema_check import complaints
 
@@ -352,6 +352,22 @@ def test_late_records_are_reported(tmp_path, run_pdecode):
     found = places(document)
     assert found[0] == (None, ["NO_PID"])
     assert found[-2:] == [("a", [("/a", 0x10)]), ("c", ["NO_MAP"])]
+
+
+@sanitize
+@pytest.mark.parametrize("pieces", [0, 1], ids=["plain", "zstd"])
+def test_changes_without_times_between_samples_are_reported(pieces, tmp_path, run_pdecode):
+    """Samples wait for the end of the round, which the records after them do not: those of one
+    compressed record have one offset."""
+    attr = Attr(type=1, config=0, sample_period=1, sample_type="IP|TID|TIME")
+    records = [sample(attr, IN_USER, ip=0x1010, pid=5, tid=5, time=10),
+               r.mmap(5, 5, 0x1000, 0x1000, 0, "/a"),
+               sample(attr, IN_USER, ip=0x1010, pid=5, tid=5, time=20)]
+    packed = [zstd_records(records, pieces)] if pieces else records
+    path = written(tmp_path, [*packed, r.finished_round()], "pipe", attr)
+    done = run_pdecode(["--resolve", "-"], input=path.read_bytes())
+    document = strict_json(done.stdout)
+    assert [error["code"] for error in document["errors"]] == ["ORDER"] and done.returncode == 1
 
 
 @sanitize
