@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "samples/print_evaluate.h"
+
 enum { NODES_MOST = 16384, HEIGHT_MOST = 200, NESTED_MOST = 200 };
 
 /* --- tokens --- */

@@ -3,16 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "samples/print_nodes.h"
-
-/* A recording can have the longest formats, and any number of samples of them. */
-enum { STEPS_MOST = 1 << 16 };
+#include "samples/print_evaluate.h"
 
 struct printer {
-	const struct pp_print_format *f;
-	const struct pd_item *slots[PP_PRINT_SLOTS];
+	struct pp_sample_values values;
 	struct pp_printed *out;
-	uint64_t steps;		/* nodes and elements that were visited */
 };
 
 /* How a text is aligned. */
@@ -62,198 +57,20 @@ static bool put_hex(struct printer *p, uint64_t n, const struct box *box)
 						    (unsigned long long)n), box);
 }
 
-/* --- numbers --- */
-
-static uint64_t cast_to(uint64_t n, uint64_t to)
-{
-	const unsigned int unused = 64 - (unsigned int)(to & ~(uint64_t)PP_CAST_SIGNED);
-
-	n <<= unused;
-	return to & PP_CAST_SIGNED ? (uint64_t)((int64_t)n >> unused) : n >> unused;
-}
-
-static bool is_less(enum pp_sign sign, uint64_t a, uint64_t b)
-{
-	return sign == PP_UNSIGNED ? a < b : (int64_t)a < (int64_t)b;
-}
-
-static bool calculate_quotient(enum pp_operator op, enum pp_sign sign, uint64_t a, uint64_t b,
-			       uint64_t *out)
-{
-	const int64_t left = (int64_t)a, right = (int64_t)b;
-
-	if (!b || (sign == PP_SIGNED && left == INT64_MIN && right == -1))
-		return false;
-	if (sign == PP_UNSIGNED)
-		*out = op == PP_BY ? a / b : a % b;
-	else
-		*out = (uint64_t)(op == PP_BY ? left / right : left % right);
-	return true;
-}
-
-static bool calculate_shift(enum pp_operator op, enum pp_sign sign, uint64_t a, uint64_t b,
-			    uint64_t *out)
-{
-	if (b > 63)
-		return false;
-	*out = op == PP_LEFT ? a << b : sign == PP_UNSIGNED ? a >> b : (uint64_t)((int64_t)a >> b);
-	return true;
-}
-
-bool pp_calculate(enum pp_operator op, enum pp_sign sign, uint64_t a, uint64_t b, uint64_t *out)
-{
-	switch (op) {
-	case PP_OR: *out = a || b; break;
-	case PP_AND: *out = a && b; break;
-	case PP_BIT_OR: *out = a | b; break;
-	case PP_BIT_XOR: *out = a ^ b; break;
-	case PP_BIT_AND: *out = a & b; break;
-	case PP_EQUAL: *out = a == b; break;
-	case PP_UNEQUAL: *out = a != b; break;
-	case PP_AT_MOST: *out = !is_less(sign, b, a); break;
-	case PP_AT_LEAST: *out = !is_less(sign, a, b); break;
-	case PP_LESS: *out = is_less(sign, a, b); break;
-	case PP_MORE: *out = is_less(sign, b, a); break;
-	case PP_PLUS: *out = a + b; break;
-	case PP_MINUS: *out = a - b; break;
-	case PP_TIMES: *out = a * b; break;
-	case PP_LEFT:
-	case PP_RIGHT:
-		return calculate_shift(op, sign, a, b, out);
-	case PP_BY:
-	case PP_REST:
-		return calculate_quotient(op, sign, a, b, out);
-	}
-	return true;
-}
-
-static bool is_numeric(const struct pd_item *item)
-{
-	return item->kind == PD_ITEM_NUMBER || item->kind == PD_ITEM_SIGNED ||
-	       item->kind == PD_ITEM_ADDRESS;
-}
-
-/* Returns an element of an array, or NULL. */
-static const struct pd_item *find_element(struct printer *p, const struct pd_item *array,
-					  uint64_t index)
-{
-	const struct pd_item *member = NULL;
-
-	if (array->kind != PD_ITEM_ARRAY || index >= array->count)
-		return NULL;
-	p->steps += index;
-	if (p->steps > STEPS_MOST)
-		return NULL;
-	do
-		member = pd_item_next(array, member);
-	while (index--);
-	return member;
-}
-
-static bool evaluate(struct printer *p, uint32_t i, uint64_t *out);
-
-static bool evaluate_unary(struct printer *p, const struct pp_node *n, uint64_t *out)
-{
-	if (!evaluate(p, n->first, out))
-		return false;
-	*out = n->kind == PP_NODE_NOT ? !*out : n->kind == PP_NODE_INVERT ? ~*out :
-	       n->kind == PP_NODE_NEGATE ? 0 - *out : cast_to(*out, n->number);
-	return true;
-}
-
-static bool evaluate_element(struct printer *p, const struct pp_node *n, uint64_t *out)
-{
-	const struct pd_item *member;
-	uint64_t index;
-
-	if (!evaluate(p, n->second, &index))
-		return false;
-	member = find_element(p, p->slots[p->f->nodes[n->first].number], index);
-	*out = member && is_numeric(member) ? member->number : 0;
-	return member && is_numeric(member);
-}
-
-static enum pp_sign sign_of_both(struct printer *p, const struct pp_node *n);
-
-/* C's types, as far as they matter: only some have 64 bits without a sign. */
-static enum pp_sign sign_of(struct printer *p, uint32_t i)
-{
-	const struct pp_node *n = &p->f->nodes[i];
-	const struct pd_item *field;
-
-	p->steps++;
-	switch (n->kind) {
-	case PP_NODE_NUMBER:
-		return n->size ? PP_UNSIGNED : PP_SIGNED;
-	case PP_NODE_CAST:
-		return n->number == 64 ? PP_UNSIGNED : PP_SIGNED;
-	case PP_NODE_FIELD:
-		field = p->slots[n->number];
-		return field->kind == PD_ITEM_ADDRESS ||
-		       (field->kind == PD_ITEM_NUMBER && field->number > INT64_MAX) ?
-			PP_UNSIGNED : PP_SIGNED;
-	case PP_NODE_NEGATE:
-	case PP_NODE_INVERT:
-		return sign_of(p, n->first);
-	case PP_NODE_BINARY:
-		return sign_of_both(p, n);
-	case PP_NODE_CHOICE:
-		return sign_of(p, n->second) == PP_UNSIGNED ? PP_UNSIGNED : sign_of(p, n->third);
-	default:
-		return PP_SIGNED;
-	}
-}
-
-static enum pp_sign sign_of_both(struct printer *p, const struct pp_node *n)
-{
-	return sign_of(p, n->first) == PP_UNSIGNED ? PP_UNSIGNED : sign_of(p, n->second);
-}
-
-static bool evaluate(struct printer *p, uint32_t i, uint64_t *out)
-{
-	const struct pp_node *n = &p->f->nodes[i];
-	uint64_t a, b;
-
-	if (++p->steps > STEPS_MOST)
-		return false;
-	switch (n->kind) {
-	case PP_NODE_NUMBER:
-		*out = n->number;
-		return true;
-	case PP_NODE_FIELD:
-		*out = p->slots[n->number]->number;
-		return is_numeric(p->slots[n->number]);
-	case PP_NODE_ELEMENT:
-		return evaluate_element(p, n, out);
-	case PP_NODE_CAST:
-	case PP_NODE_NOT:
-	case PP_NODE_INVERT:
-	case PP_NODE_NEGATE:
-		return evaluate_unary(p, n, out);
-	case PP_NODE_BINARY:
-		return evaluate(p, n->first, &a) && evaluate(p, n->second, &b) &&
-		       pp_calculate((enum pp_operator)n->number, sign_of_both(p, n), a, b, out);
-	case PP_NODE_CHOICE:
-		return evaluate(p, n->first, &a) && evaluate(p, a ? n->second : n->third, out);
-	default:	/* texts, and what is not known */
-		return false;
-	}
-}
-
 /* --- what has names --- */
 
 static bool put_flags(struct printer *p, const struct pp_node *n, const struct box *box)
 {
-	const char *texts = p->f->texts;
+	const char *texts = p->values.f->texts;
 	uint64_t value, flag;
 	bool is_first = true;
 
-	if (!evaluate(p, n->first, &value))
+	if (!pp_evaluate(&p->values, n->first, &value))
 		return false;
-	for (uint32_t i = n->second; i != PP_NONE; i = p->f->nodes[i].next) {
-		const struct pp_node *pair = &p->f->nodes[i];
+	for (uint32_t i = n->second; i != PP_NONE; i = p->values.f->nodes[i].next) {
+		const struct pp_node *pair = &p->values.f->nodes[i];
 
-		if (!evaluate(p, pair->first, &flag) || !flag || (value & flag) != flag)
+		if (!pp_evaluate(&p->values, pair->first, &flag) || !flag || (value & flag) != flag)
 			continue;
 		if (!put_text(p, texts + n->text, is_first ? 0 : n->size) ||
 		    !put_in_box(p, texts + pair->text, pair->size, box))
@@ -269,13 +86,13 @@ static bool put_symbol(struct printer *p, const struct pp_node *n, const struct 
 {
 	uint64_t value, symbol;
 
-	if (!evaluate(p, n->first, &value))
+	if (!pp_evaluate(&p->values, n->first, &value))
 		return false;
-	for (uint32_t i = n->second; i != PP_NONE; i = p->f->nodes[i].next) {
-		const struct pp_node *pair = &p->f->nodes[i];
+	for (uint32_t i = n->second; i != PP_NONE; i = p->values.f->nodes[i].next) {
+		const struct pp_node *pair = &p->values.f->nodes[i];
 
-		if (evaluate(p, pair->first, &symbol) && value == symbol)
-			return put_in_box(p, p->f->texts + pair->text, pair->size, box);
+		if (pp_evaluate(&p->values, pair->first, &symbol) && value == symbol)
+			return put_in_box(p, p->values.f->texts + pair->text, pair->size, box);
 	}
 	return put_hex(p, value, &unboxed);
 }
@@ -285,10 +102,10 @@ static bool put_symbol(struct printer *p, const struct pp_node *n, const struct 
 /* Returns the field that a node is, or NULL. */
 static const struct pd_item *field_of(const struct printer *p, uint32_t i)
 {
-	const struct pp_node *n = &p->f->nodes[i];
+	const struct pp_node *n = &p->values.f->nodes[i];
 
 	return n->kind == PP_NODE_CAST ? field_of(p, n->first) :
-	       n->kind == PP_NODE_FIELD ? p->slots[n->number] : NULL;
+	       n->kind == PP_NODE_FIELD ? p->values.slots[n->number] : NULL;
 }
 
 /* Gets the i-th byte of a field. Returns false if it has none. */
@@ -300,7 +117,7 @@ static bool byte_of(struct printer *p, const struct pd_item *field, uint64_t i, 
 		*out = i < field->bytes.size ? field->bytes.data[i] : 0;
 		return i < field->bytes.size;
 	}
-	member = find_element(p, field, i);
+	member = pp_find_element(&p->values, field, i);
 	*out = member ? member->number : 0;
 	return member && *out <= UINT8_MAX;
 }
@@ -311,13 +128,14 @@ static bool put_bytes(struct printer *p, const struct pp_node *n)
 	uint64_t size, byte;
 	char text[4];
 
-	if (!field || !evaluate(p, n->second, &size) || size > PP_PRINTED_MOST)
+	if (!field || !pp_evaluate(&p->values, n->second, &size) || size > PP_PRINTED_MOST)
 		return false;
 	for (uint64_t i = 0; i < size; i++) {
 		if (!byte_of(p, field, i, &byte))
 			return false;
 		snprintf(text, sizeof(text), "%02x", (unsigned int)byte);
-		if (!put_text(p, p->f->texts + n->text, i ? n->size : 0) || !put_text(p, text, 2))
+		if (!put_text(p, p->values.f->texts + n->text, i ? n->size : 0) ||
+		    !put_text(p, text, 2))
 			return false;
 	}
 	return true;
@@ -328,8 +146,8 @@ static bool put_array(struct printer *p, const struct pp_node *n)
 	const struct pd_item *field = field_of(p, n->first), *member = NULL;
 	uint64_t count, size;
 
-	if (!field || field->kind != PD_ITEM_ARRAY || !evaluate(p, n->second, &count) ||
-	    !evaluate(p, n->third, &size) || count > field->count || !size || size > 8)
+	if (!field || field->kind != PD_ITEM_ARRAY || !pp_evaluate(&p->values, n->second, &count) ||
+	    !pp_evaluate(&p->values, n->third, &size) || count > field->count || !size || size > 8)
 		return false;
 	if (!put_text(p, "{", 1))
 		return false;
@@ -337,7 +155,7 @@ static bool put_array(struct printer *p, const struct pp_node *n)
 		if (!put_text(p, ",", member ? 1 : 0))
 			return false;
 		member = pd_item_next(field, member);
-		if (!put_hex(p, cast_to(member->number, size * 8), &unboxed))
+		if (!put_hex(p, pp_cast(member->number, size * 8), &unboxed))
 			return false;
 	}
 	return put_text(p, "}", 1);
@@ -347,21 +165,21 @@ static bool put_array(struct printer *p, const struct pp_node *n)
 
 static bool put_string(struct printer *p, uint32_t i, const struct box *box)
 {
-	const struct pp_node *n = &p->f->nodes[i];
+	const struct pp_node *n = &p->values.f->nodes[i];
 	uint64_t value;
 
 	switch (n->kind) {
 	case PP_NODE_TEXT:
-		return put_in_box(p, p->f->texts + n->text, n->size, box);
+		return put_in_box(p, p->values.f->texts + n->text, n->size, box);
 	case PP_NODE_FIELD:
-		if (p->slots[n->number]->kind != PD_ITEM_TEXT)
+		if (p->values.slots[n->number]->kind != PD_ITEM_TEXT)
 			return false;
-		return put_in_box(p, (const char *)p->slots[n->number]->bytes.data,
-				  p->slots[n->number]->bytes.size, box);
+		return put_in_box(p, (const char *)p->values.slots[n->number]->bytes.data,
+				  p->values.slots[n->number]->bytes.size, box);
 	case PP_NODE_CAST:
 		return put_string(p, n->first, box);
 	case PP_NODE_CHOICE:
-		return evaluate(p, n->first, &value) &&
+		return pp_evaluate(&p->values, n->first, &value) &&
 		       put_string(p, value ? n->second : n->third, box);
 	case PP_NODE_FLAGS:
 		return put_flags(p, n, box);
@@ -511,7 +329,7 @@ static bool put_number(struct printer *p, const struct pp_conversion *c, uint64_
 	size_t size, prefix, zeros = 0;
 
 	if (c->letter != 'p')
-		n = cast_to(n, of_bits);
+		n = pp_cast(n, of_bits);
 	else if (!n)
 		return put_in_box(p, "(nil)", 5, &(struct box){ box->width, -1, box->is_left });
 	prefix = write_prefix(text, c, &n);
@@ -537,7 +355,7 @@ static bool columns_of(struct printer *p, int given, uint32_t from, int *out)
 	*out = given;
 	if (from == PP_NONE)
 		return true;
-	if (!evaluate(p, from, &n) || n > PP_PRINTED_MOST)
+	if (!pp_evaluate(&p->values, from, &n) || n > PP_PRINTED_MOST)
 		return false;
 	*out = (int)n;
 	return true;
@@ -548,7 +366,7 @@ static bool put_conversion(struct printer *p, const struct pp_conversion *c)
 	struct box box = { .is_left = c->is_left };
 	uint64_t n;
 
-	if (!put_text(p, p->f->texts + c->text, c->size))
+	if (!put_text(p, p->values.f->texts + c->text, c->size))
 		return false;
 	if (!c->letter)
 		return true;
@@ -559,7 +377,7 @@ static bool put_conversion(struct printer *p, const struct pp_conversion *c)
 		return put_string(p, c->from, &box);
 	if (strchr("46IMU", c->letter))
 		return put_pointed(p, c, &box);
-	if (!evaluate(p, c->from, &n))
+	if (!pp_evaluate(&p->values, c->from, &n))
 		return false;
 	if (c->letter == 'c')
 		return put_in_box(p, &(char){ (char)n }, 1, &box);
@@ -568,36 +386,16 @@ static bool put_conversion(struct printer *p, const struct pp_conversion *c)
 	return put_number(p, c, n, &box);
 }
 
-/* Finds the fields that the format names. Returns false if one is missing. */
-static bool find_fields(struct printer *p, const struct pd_item *fields)
-{
-	const struct pd_item *field = NULL;
-	size_t found = 0;
-
-	while ((field = pd_item_next(fields, field))) {
-		const size_t size = strlen(field->name);
-
-		for (size_t i = 0; i < p->f->nr_slots; i++) {
-			if (p->f->slots[i].size != size || p->slots[i] ||
-			    memcmp(p->f->texts + p->f->slots[i].text, field->name, size) != 0)
-				continue;
-			p->slots[i] = field;
-			found++;
-		}
-	}
-	return found == p->f->nr_slots;
-}
-
 bool pp_print_fields(const struct pp_print_format *f, const struct pd_item *fields,
 		     struct pp_printed *out)
 {
-	struct printer p = { .f = f, .out = out };
+	struct printer p = { .values.f = f, .out = out };
 
 	out->size = 0;
-	if (!find_fields(&p, fields))
+	if (!pp_find_fields(&p.values, fields))
 		return false;
 	for (size_t i = 0; i < f->nr_conversions; i++)
 		if (!put_conversion(&p, &f->conversions[i]))
 			return false;
-	return p.steps <= STEPS_MOST;
+	return p.values.steps <= PP_STEPS_MOST;
 }

@@ -65,10 +65,4 @@ struct pp_print_format {
 	size_t nr_slots;
 };
 
-enum pp_sign { PP_SIGNED, PP_UNSIGNED };
-
-/* Calculates with 64 bits. Returns false if there is no result: division by 0, shift by more than
- * there is. */
-bool pp_calculate(enum pp_operator op, enum pp_sign sign, uint64_t a, uint64_t b, uint64_t *out);
-
 #endif
