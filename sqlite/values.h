@@ -47,8 +47,8 @@ const char *pq_text_at(const struct ArrowArray *a, int64_t i, size_t *n);
 /* Returns the items of a list and sets *first. */
 int64_t pq_items(const struct ArrowArray *a, int64_t row, int64_t *first);
 
-/* Passes the value to SQLite: lists are JSON texts. That of a member of structs is its list in the
- * row. */
+/* Passes the value to SQLite: lists are JSON texts. The value of a member of structs is its list in
+ * the row. */
 void pq_give(sqlite3_context *to, const struct pq_value *v);
 
 #endif

@@ -45,7 +45,8 @@ static bool count_rows(const struct keys *k, size_t n, uint32_t *counts)
 	return true;
 }
 
-/* Sets `rows` to all rows: by CPU, if that takes one step. Those of one are then mostly sorted. */
+/* Sets `rows` to all rows: by CPU, if that takes one step. The rows of one
+ * CPU are then mostly sorted. */
 static void list_rows(const struct keys *k, uint32_t *rows, size_t n)
 {
 	uint32_t starts[MOST_CPUS + 1] = { 0 };

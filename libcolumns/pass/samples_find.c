@@ -177,7 +177,6 @@ static bool is_in_guest(const struct pd_location *at, size_t n)
 	return any;
 }
 
-/* Finds the entries of a sample's addresses. */
 static void find_entries(const struct lookup *l, struct pc_samples *s, struct pc_addresses *a)
 {
 	static const struct pd_numbers none = { .width = sizeof(uint64_t) };

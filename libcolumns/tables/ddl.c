@@ -40,7 +40,6 @@ static const char *word_of(enum pc_dialect dialect, enum pc_type type, enum pc_u
 	return words[dialect][type];
 }
 
-/* Prints the type of a column to `to`. */
 static void print_type(char *to, size_t size, enum pc_dialect dialect, const struct pc_table *t,
 		       size_t column, enum pc_unsigned uint64)
 {

@@ -66,13 +66,13 @@ static size_t count_readable(const struct places *p, size_t i)
 	       count_true(p->moved, i + 1, p->n);
 }
 
-/* The sections one of which is changed: all others can be told. */
+/* Adjacent sections, one of which is changed: the places of all others are known. */
 struct changed {
 	size_t first, n;	/* n is 0 if the change is before the first section */
 };
 
-/* Finds the sections one of which is changed, by how many features can then be read. Returns false
- * unless those are more than without a change. */
+/* Finds the sections, one of which is changed, by how many features can then be read. Returns false
+ * unless there are more of them than without a change. */
 static bool find_changed(const struct places *p, bool may_be_before, struct changed *out)
 {
 	size_t best = count_true(p->as_stated, 0, p->n);

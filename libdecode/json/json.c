@@ -173,7 +173,7 @@ static int begin_document(void *state, struct pd_reader *r)
 	return j->w.failed;
 }
 
-/* That raw data are too short is only known once the record is written: the error follows it. */
+/* Raw data are found to be too short when the record is already written: the error follows it. */
 void pd_json_report_missing(struct pd_json *j, uint64_t offset, uint64_t want, uint64_t have,
 			    const char *file)
 {

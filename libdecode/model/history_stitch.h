@@ -24,8 +24,8 @@ void pd_stitcher_free(struct pd_stitcher *s);
  * memory. */
 int pd_stitcher_add(struct pd_stitcher *s, const struct pd_record *sample);
 
-/* Returns the calls to add to a sample, innermost first, or NULL. At most *max calls shall be in
- * its stack. */
+/* Returns the calls to add to a sample, innermost first, or NULL. Sets *max to the number
+ * of calls that its stack may then have. */
 const struct pd_stitched_call *pd_stitcher_find(const struct pd_stitcher *s,
 						const struct pd_record *sample, uint32_t *max);
 

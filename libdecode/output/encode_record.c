@@ -140,8 +140,8 @@ static int check_event(struct pd_encoder *enc, pd_node event, const struct pd_at
 		       0;
 }
 
-/* Finds the event of a record: by attr_index, by id, by name, or the first one. That of an id in
- * sample_id must have a sample_id. */
+/* Finds the event of a record: by attr_index, by id, by name, or the first one. An event that is
+ * found by the id in sample_id must have a sample_id. */
 static int find_record_attr(struct pd_encoder *enc, pd_node record, const struct pd_attr **out,
 			    struct pd_encode_error *e)
 {

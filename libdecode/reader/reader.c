@@ -51,11 +51,11 @@ static int keep_tracing_data(struct pd_reader *r, struct pd_error *e)
 	struct pd_frame *f = &r->record.frame;
 	size_t size = f->bytes.size;
 	struct pd_bytes piece;
-	int got;
+	int ret;
 
 	r->tracing_data.size = 0;
 	pd_buf_append(&r->tracing_data, f->bytes.data, size);
-	while ((got = pd_stream_payload(&r->stream, 65536, &piece, e)) > 0)
+	while ((ret = pd_stream_payload(&r->stream, 65536, &piece, e)) > 0)
 		pd_buf_append(&r->tracing_data, piece.data, piece.size);
 	if (r->tracing_data.failed) {
 		r->tracing_data.failed = false;
@@ -64,7 +64,7 @@ static int keep_tracing_data(struct pd_reader *r, struct pd_error *e)
 			.record = f->desc->name, .want = f->payload };
 		return -1;
 	}
-	if (got < 0)
+	if (ret < 0)
 		return -1;
 	f->bytes = (struct pd_bytes){ r->tracing_data.data, size };
 	r->record.payload =
@@ -293,24 +293,24 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 	for (;;) {
 		struct pd_order_item item;
 		uint64_t time = 0;
-		int got = pd_order_pop(r->order, &item, e);
+		int ret = pd_order_pop(r->order, &item, e);
 
-		if (got < 0)
+		if (ret < 0)
 			return -1;
-		if (got)
+		if (ret)
 			return take_kept(r, (const struct kept *)item.meta.data, item.record);
 		if (r->drained) {
 			*e = r->ended;
 			return r->ended.code == PD_OK ? 0 : -1;
 		}
 		r->record.frame = r->read;
-		got = next_as_written(r, e);
+		ret = next_as_written(r, e);
 		r->read = r->record.frame;
-		if (got < 0 && pd_is_pause(e->code))
+		if (ret < 0 && pd_is_pause(e->code))
 			return -1;
-		if (got <= 0) {
+		if (ret <= 0) {
 			r->drained = true;
-			if (got < 0)
+			if (ret < 0)
 				r->ended = *e;
 			pd_order_end(r->order);
 			continue;
@@ -354,10 +354,10 @@ static __attribute__((noinline)) void report_record(struct pd_reader *r)
 
 static int next_record(struct pd_reader *r, struct pd_error *e)
 {
-	int got = r->order ? next_by_time(r, e) : next_as_written(r, e);
+	int ret = r->order ? next_by_time(r, e) : next_as_written(r, e);
 
-	if (got != 1)
-		return got;
+	if (ret != 1)
+		return ret;
 	if (!pd_reader_is_unremarkable(&r->record))
 		report_record(r);
 	if (!r->stopped.code)
@@ -369,18 +369,18 @@ static int next_record(struct pd_reader *r, struct pd_error *e)
 int pd_reader_next(struct pd_reader *r, const struct pd_record **out, struct pd_error *e)
 {
 	struct pd_error unused;
-	int got;
+	int ret;
 
 	e = pd_error_or(e, &unused);
 	if (!r || !out)
 		return pd_refuse(e, "no reader, or no place for a record");
-	got = next_record(r, e);
+	ret = next_record(r, e);
 	*out = &r->record;
-	if (got < 0 && !pd_is_pause(e->code)) {		/* the end was not reached */
+	if (ret < 0 && !pd_is_pause(e->code)) {		/* the end was not reached */
 		r->container.info.complete = false;
 		r->said_limit |= pd_code_is_of_memory(e->code);
 	}
-	return got;
+	return ret;
 }
 
 int pd_reader_read_payload(struct pd_reader *r, size_t n, struct pd_bytes *out, struct pd_error *e)

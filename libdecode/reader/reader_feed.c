@@ -149,7 +149,7 @@ int pd_feed_end(struct pd_feed *f, struct pd_error *e)
 int pd_feed_next(struct pd_feed *f, const struct pd_record **out, struct pd_error *e)
 {
 	struct pd_error unused;
-	int got;
+	int ret;
 
 	e = pd_error_or(e, &unused);
 	if (!f || !out)
@@ -161,8 +161,8 @@ int pd_feed_next(struct pd_feed *f, const struct pd_record **out, struct pd_erro
 	}
 	if (!f->is_open)
 		return 0;
-	got = pd_reader_next(f->reader, out, e);
-	return got < 0 && e->code == PD_E_AGAIN ? 0 : got;
+	ret = pd_reader_next(f->reader, out, e);
+	return ret < 0 && e->code == PD_E_AGAIN ? 0 : ret;
 }
 
 struct pd_reader *pd_feed_reader(struct pd_feed *f)

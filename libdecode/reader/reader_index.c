@@ -179,13 +179,13 @@ const struct pd_index_entry *pd_index_entry(const struct pd_index *x, size_t i)
 static int replay(struct pd_reader *r, uint64_t number, struct pd_error *e)
 {
 	const struct pd_record *record;
-	int got = 1;
+	int ret = 1;
 
-	for (uint64_t i = 0; i < number && got == 1; i++)
-		got = pd_reader_next(r, &record, e);
-	if (got == 0)
+	for (uint64_t i = 0; i < number && ret == 1; i++)
+		ret = pd_reader_next(r, &record, e);
+	if (ret == 0)
 		return pd_refuse(e, "the recording is shorter than the index");
-	return got < 0 ? -1 : 0;
+	return ret < 0 ? -1 : 0;
 }
 
 static int move_to(struct pd_reader *r, struct pd_source *source, uint64_t offset,

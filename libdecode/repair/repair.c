@@ -42,14 +42,14 @@ static int begin_output(struct pd_repair *p, struct pd_error *e)
 static int copy_records(struct pd_repair *p, struct pd_error *e)
 {
 	const struct pd_record *r;
-	int got;
+	int ret;
 
-	while ((got = pd_reader_next(p->reader, &r, e)) > 0)
+	while ((ret = pd_reader_next(p->reader, &r, e)) > 0)
 		if (pd_repair_copy_record(p, r, e))
 			return -1;
-	if (got < 0 && pd_code_is_of_memory(e->code))
+	if (ret < 0 && pd_code_is_of_memory(e->code))
 		return -1;
-	if (got < 0)	/* the rest is unreadable: keeps what came before */
+	if (ret < 0)	/* the rest is unreadable: keeps what came before */
 		pd_reader_report(p->reader, e);
 	return pd_repair_write_lost_attrs(p, e) || pd_repair_rewrite_attrs(p, e) ? -1 : 0;
 }

@@ -101,13 +101,13 @@ static int drop_record(struct pd_repair *p, const struct pd_record *r, struct pd
 {
 	uint64_t bytes = r->frame.bytes.size;
 	struct pd_bytes piece;
-	int got;
+	int ret;
 
-	while ((got = pd_reader_read_payload(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0)
+	while ((ret = pd_reader_read_payload(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0)
 		bytes += piece.size;
 	p->report->dropped += r->frame.state != PD_FRAME_SKIPPED;
 	count_dropped(p, r, bytes);
-	return got;
+	return ret;
 }
 
 /* Copies the data after the record at `at` of the output; if they end early, corrects the size in
@@ -120,23 +120,23 @@ static int copy_payload(struct pd_repair *p, uint64_t at, const struct pd_record
 	uint64_t copied = 0;
 	struct pd_bytes piece;
 	uint8_t number[8];
-	int got;
+	int ret;
 
-	while ((got = pd_reader_read_payload(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0) {
+	while ((ret = pd_reader_read_payload(p->reader, PAYLOAD_CHUNK, &piece, e)) > 0) {
 		const int failed = pd_out_append(&p->out, piece.data, piece.size);
 
 		if (failed)
 			return pd_repair_fail(e, PD_E_IO, failed);
 		copied += piece.size;
 	}
-	if (got < 0)
+	if (ret < 0)
 		return -1;
 	if (copied == size || !op || op->offset == PD_VARIABLE)
 		return 0;
 	p->report->shortened++;
 	pd_store(number, copied, op->width, p->session->swap);
-	got = pd_out_at(&p->out, at + PD_RECORD_HEADER_SIZE + op->offset, number, op->width);
-	return got ? pd_repair_fail(e, PD_E_IO, got) : 0;
+	ret = pd_out_at(&p->out, at + PD_RECORD_HEADER_SIZE + op->offset, number, op->width);
+	return ret ? pd_repair_fail(e, PD_E_IO, ret) : 0;
 }
 
 /* Copies the first `kept` bytes of a record, and sets its size to `own`: the rest are other

@@ -1,4 +1,4 @@
-/* declaration.c - the words, the name and the lengths of a declaration, and types by their names. */
+/* declaration.c - the words, the name and the lengths of a declaration; types by their names. */
 #include <string.h>
 
 #include "tracepoint/declaration.h"

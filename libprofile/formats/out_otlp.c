@@ -167,8 +167,8 @@ static void put_mapping(struct encoding *c, const struct pp_mapping *m)
 	end_entry(c, TABLE_MAPPING);
 }
 
-/* Returns the number of a function, which may be new. Those of two files may be one entry: it does
- * not have the file that is mapped. */
+/* Returns the number of a function, which may be new. Functions of two files may share an entry: it
+ * does not have the file that is mapped. */
 static uint32_t number_function(struct encoding *c, uint32_t function)
 {
 	const struct pp_named *f = &c->p->functions[function];

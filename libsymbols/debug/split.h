@@ -28,7 +28,7 @@ struct ps_split {
 	enum pd_swap swap;
 };
 
-/* Opens the part of the unit in `file`, a .dwo or a .dwp, which is needed no more afterwards.
+/* Opens the part of the unit in `file`, a .dwo or a .dwp, which may be closed afterwards.
  * Returns PS_NOT_ELF if it has no unit of that id. On failure nothing is left to close. */
 enum ps_status ps_split_open(struct ps_split *s, struct ps_elf *file, const struct ps_skeleton *k,
 			     struct pd_budget *budget);

@@ -16,7 +16,7 @@ struct ps_lone_section {
 	struct pd_arena arena;		/* of what is expanded here */
 };
 
-/* Copies the section of `file`, which is not changed and needed no more afterwards. Returns
+/* Copies the section of `file`, which is not changed and may be closed afterwards. Returns
  * PS_NOT_ELF if it has none of that name, or PS_BAD_FILE or PS_OVER_LIMIT. On failure nothing is
  * left to close. */
 enum ps_status ps_lone_section_open(struct ps_lone_section *l, const struct ps_elf *file,

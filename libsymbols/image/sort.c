@@ -52,7 +52,6 @@ static bool sort_by_digit(const struct ps_key *from, struct ps_key *to, size_t n
 	return true;
 }
 
-/* Sorts by all digits. */
 static void sort_by_digits(struct ps_key *keys, size_t n, struct ps_key *scratch)
 {
 	struct ps_key *from = keys, *to = scratch;

@@ -20,7 +20,7 @@ struct ps_cfi;
  * a handle, too. */
 struct ps_cfi *ps_cfi_new(struct ps_elf *image, struct pd_budget *budget);
 
-/* Takes .debug_frame, if there is one, from the image or its debug file, which is needed no more
+/* Takes .debug_frame, if there is one, from the image or its debug file, which may be closed
  * afterwards. No other thread may use the file, or the budget of the handle, in the meantime. */
 void ps_cfi_add_debug_frame(struct ps_cfi *c, const struct ps_elf *file);
 

@@ -356,34 +356,35 @@ static enum file_answer receive_section(const struct file_process *p,
 					const struct deadline *deadline, struct answer *answer,
 					struct names_lack *lack, uint8_t **section)
 {
-	enum file_answer got = file_process_receive(p, answer, sizeof(*answer), deadline);
+	enum file_answer received = file_process_receive(p, answer, sizeof(*answer), deadline);
 
 	*section = NULL;
-	if (got == FILE_ANSWERED && (answer->is > PS_BUNDLE_FEWER_INLINED ||
+	if (received == FILE_ANSWERED && (answer->is > PS_BUNDLE_FEWER_INLINED ||
 				     answer->lack_size >= sizeof(lack->text)))
 		return FILE_ENDED;
-	if (got == FILE_ANSWERED) {
+	if (received == FILE_ANSWERED) {
 		memset(lack, 0, sizeof(*lack));
-		got = file_process_receive(p, lack->text, answer->lack_size, deadline);
+		received = file_process_receive(p, lack->text, answer->lack_size, deadline);
 	}
-	if (got != FILE_ANSWERED || !answer->size || answer->size > SECTION_MOST)
-		return got;
+	if (received != FILE_ANSWERED || !answer->size || answer->size > SECTION_MOST)
+		return received;
 	*section = malloc(answer->size);
-	got = *section ? file_process_receive(p, *section, answer->size, deadline) : FILE_ENDED;
-	if (got == FILE_ANSWERED)
-		return got;
+	received = *section ? file_process_receive(p, *section, answer->size, deadline) :
+			      FILE_ENDED;
+	if (received == FILE_ANSWERED)
+		return received;
 	free(*section);
 	*section = NULL;
-	return got;
+	return received;
 }
 
 /* Returns why an answer is missing. */
-static enum names_result explain_missing(enum file_answer got, enum names_result late,
+static enum names_result explain_missing(enum file_answer received, enum names_result late,
 					 const struct deadline *deadline)
 {
 	if (deadline_is_hurried(deadline))
 		return late == NAMES_SILENT ? NAMES_CUT : late;
-	return got == FILE_ENDED ? NAMES_ENDED : late;
+	return received == FILE_ENDED ? NAMES_ENDED : late;
 }
 
 /* Returns the last whole section, for free(), or NULL and why there is none. */
@@ -395,13 +396,13 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 		[PS_BUNDLE_WHOLE] = NAMES_WHOLE, [PS_BUNDLE_CUT] = NAMES_CUT,
 		[PS_BUNDLE_FEWER_INLINED] = NAMES_FEWER_INLINED,
 	};
-	enum file_answer got;
+	enum file_answer received;
 	struct answer second;
 	uint8_t *names, *all;
 
-	got = receive_section(p, deadline, answer, lack, &names);
-	if (got != FILE_ANSWERED) {
-		*result = explain_missing(got, NAMES_SILENT, deadline);
+	received = receive_section(p, deadline, answer, lack, &names);
+	if (received != FILE_ANSWERED) {
+		*result = explain_missing(received, NAMES_SILENT, deadline);
 		return NULL;
 	}
 	*result = results[answer->is];
@@ -409,9 +410,9 @@ static uint8_t *receive_names(const struct file_process *p, const struct deadlin
 		*result = NAMES_WHOLE;
 	if (!names || answer->is == PS_BUNDLE_CUT)
 		return names;
-	got = receive_section(p, deadline, &second, lack, &all);
-	if (got != FILE_ANSWERED)
-		*result = explain_missing(got, NAMES_FEWER_INLINED, deadline);
+	received = receive_section(p, deadline, &second, lack, &all);
+	if (received != FILE_ANSWERED)
+		*result = explain_missing(received, NAMES_FEWER_INLINED, deadline);
 	if (!all)
 		return names;
 	free(names);

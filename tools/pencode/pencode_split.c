@@ -208,7 +208,6 @@ static int measure_value(struct split *s, size_t start, size_t *size, size_t *me
 	return ret < 0 ? ret : is_word && !depth;
 }
 
-/* Takes the value at `from`. */
 static int take_value(struct split *s, struct split_part *out, const char **why)
 {
 	size_t size = 0, members;

@@ -71,7 +71,7 @@ static enum pp_view choose_view(const struct choices *c)
 	return c->s->callers ? PP_VIEW_CALLERS : PP_VIEW_FLAME;
 }
 
-/* The page turns its stacks by itself, and back. */
+/* The page gets its stacks from the root: it shows callers itself. */
 static enum pp_direction choose_direction(const struct choices *c)
 {
 	return c->s->callers && c->format->format != PP_FLAMEGRAPH ? PP_FROM_LEAF : PP_FROM_ROOT;

@@ -4,7 +4,8 @@
 
 /* Return a descriptor, or -1. */
 int vdso_open(void);
-/* That of 32-bit processes of a 64-bit kernel. Starts a process that ends before the return. */
+/* The same for 32-bit processes of a 64-bit kernel. Starts a process, which ends before it
+ * returns. */
 int vdso_open_32(void);
 
 #endif

@@ -198,7 +198,7 @@ PD_API const char *pd_history_cgroup(const struct pd_history *h, uint64_t id);
 
 enum pd_image_kind {
 	PD_IMAGE_FILE,
-	PD_IMAGE_DELETED,	/* a file whose path names it no more */
+	PD_IMAGE_DELETED,	/* a file that its path no longer names */
 	PD_IMAGE_MEMFD,
 	/* memory without a file, huge pages: code in it is JIT, or a copy */
 	PD_IMAGE_ANONYMOUS,
