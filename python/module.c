@@ -311,8 +311,8 @@ static bool needs_records(const struct pdpy_pass *p, bool is_header)
 	return !is_header || pd_reader_file(p->in.reader)->mode == PD_MODE_PIPE;
 }
 
-static PyObject *pump(struct pdpy_source *s,
-		      struct pd_sink *(*make_sink)(struct pdpy_pass *p, void *to))
+static PyObject *pump_source(struct pdpy_source *s,
+			     struct pd_sink *(*make_sink)(struct pdpy_pass *p, void *to))
 {
 	struct pdpy_text text = { NULL };
 	struct pd_error e;
@@ -338,13 +338,13 @@ static PyObject *pump(struct pdpy_source *s,
 static PyObject *source_stats(PyObject *self, PyObject *ignored)
 {
 	(void)ignored;
-	return pump(learned(self), make_stats);
+	return pump_source(learned(self), make_stats);
 }
 
 static PyObject *source_header(PyObject *self, PyObject *ignored)
 {
 	(void)ignored;
-	return pump(((struct object *)self)->source, make_header);
+	return pump_source(((struct object *)self)->source, make_header);
 }
 
 /* --- Parquet --- */

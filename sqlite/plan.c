@@ -90,7 +90,7 @@ static bool is_binary(sqlite3_index_info *info, int i)
 	return !collation || sqlite3_stricmp(collation, "BINARY") == 0;
 }
 
-static void use(struct choice *c, int i)
+static void use_constraint(struct choice *c, int i)
 {
 	const struct sqlite3_index_constraint *of = &c->info->aConstraint[i];
 
@@ -124,7 +124,7 @@ static void consider_constraint(struct choice *c, int i)
 		return;
 	if (is_before && op == '=' && is_binary(c->info, i)) {
 		c->has_file |= of->iColumn == 0;
-		use(c, i);
+		use_constraint(c, i);
 		return;
 	}
 	if (!column)
@@ -134,7 +134,7 @@ static void consider_constraint(struct choice *c, int i)
 		c->key = i;
 	if (is_filtered(c->m, column) && (op == '=' || is_named(column, "time")) &&
 	    (pq_is_integer(column) || is_binary(c->info, i)))
-		use(c, i);
+		use_constraint(c, i);
 }
 
 static double rows_of(const struct pq_module *m)
@@ -237,7 +237,7 @@ int pq_plan_choose(const struct pq_module *m, sqlite3_index_info *info, char **m
 	for (int i = 0; i < info->nConstraint; i++)
 		consider_constraint(&c, i);
 	if (c.key >= 0 && !info->aConstraintUsage[c.key].argvIndex)
-		use(&c, c.key);
+		use_constraint(&c, c.key);
 	choose_order(&c);
 	estimate(&c);
 	text = sqlite3_str_finish(c.text);

@@ -61,8 +61,8 @@ static void widen(const struct pc_array *a, size_t from, size_t to, int64_t *out
 }
 
 /* Puts the numbers of items that are not NULL into an array. Returns how many there are. */
-static size_t collect(const struct pc_array *a, const uint8_t *valid, size_t from, size_t to,
-		      int64_t *out)
+static size_t collect_numbers(const struct pc_array *a, const uint8_t *valid, size_t from,
+			      size_t to, int64_t *out)
 {
 	const uint8_t *bytes = a->values.data;
 	const int32_t *halves = (const int32_t *)(const void *)bytes;
@@ -102,7 +102,7 @@ const int64_t *pc_numbers_between(struct pc_chunk *c, size_t from, size_t to, si
 	if (!out || (has_nulls && c->a->nulls == c->a->rows))
 		*n = 0;
 	else if (has_nulls)
-		*n = collect(c->a, c->a->valid.data, from, to, out);
+		*n = collect_numbers(c->a, c->a->valid.data, from, to, out);
 	else
 		widen(c->a, from, to, out);
 	return out;

@@ -9,7 +9,7 @@
 
 /* Returns whether the sample's event is known, and its fields fill it. Sets *failed without
  * memory. */
-static bool fits(struct pd_session *s, struct pd_bytes sample, uint16_t misc, bool *failed)
+static bool sample_fits(struct pd_session *s, struct pd_bytes sample, uint16_t misc, bool *failed)
 {
 	struct pd_record r = { .session = s, .frame = {
 		.type = PD_RECORD_SAMPLE, .misc = misc, .size = (uint16_t)sample.size,
@@ -37,8 +37,8 @@ static int count_fitting(struct pd_session *s, struct pd_bytes records)
 			break;
 		if (h.type == PD_RECORD_SAMPLE) {
 			nr_samples++;
-			fitting += fits(s, (struct pd_bytes){ records.data + at, h.size }, h.misc,
-					&failed);
+			fitting += sample_fits(
+				s, (struct pd_bytes){ records.data + at, h.size }, h.misc, &failed);
 		}
 		at += h.size;
 	}

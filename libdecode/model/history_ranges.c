@@ -52,7 +52,7 @@ static struct pd_mapped *new_node(struct pd_range_pool *p)
 }
 
 /* Returns the node if nothing else refers to it, else a copy; NULL without memory. */
-static struct pd_mapped *own(struct pd_range_pool *p, struct pd_mapped *n)
+static struct pd_mapped *own_node(struct pd_range_pool *p, struct pd_mapped *n)
 {
 	struct pd_mapped *copy;
 
@@ -81,7 +81,7 @@ static uint8_t deepest_of(const struct pd_mapped *n)
 	return n ? n->deepest : 0;
 }
 
-static struct pd_mapped *update(struct pd_mapped *n)
+static struct pd_mapped *update_node(struct pd_mapped *n)
 {
 	n->deepest = larger(n->depth, larger(deepest_of(n->left), deepest_of(n->right)));
 	return n;
@@ -92,15 +92,15 @@ static void split_ranges(struct pd_range_pool *p, struct pd_mapped *n, uint64_t 
 			 struct pd_mapped **low, struct pd_mapped **high)
 {
 	*low = *high = NULL;
-	n = own(p, n);
+	n = own_node(p, n);
 	if (!n)
 		return;
 	if (n->start < key) {
 		split_ranges(p, n->right, key, &n->right, high);
-		*low = update(n);
+		*low = update_node(n);
 	} else {
 		split_ranges(p, n->left, key, low, &n->left);
-		*high = update(n);
+		*high = update_node(n);
 	}
 }
 
@@ -111,17 +111,17 @@ static struct pd_mapped *join(struct pd_range_pool *p, struct pd_mapped *low,
 	if (!low || !high)
 		return low ? low : high;
 	if (low->priority >= high->priority) {
-		low = own(p, low);
+		low = own_node(p, low);
 		if (!low)
 			return high;
 		low->right = join(p, low->right, high);
-		return update(low);
+		return update_node(low);
 	}
-	high = own(p, high);
+	high = own_node(p, high);
 	if (!high)
 		return low;
 	high->left = join(p, low, high->left);
-	return update(high);
+	return update_node(high);
 }
 
 static const struct pd_mapped *last_of(const struct pd_mapped *n)
@@ -200,7 +200,7 @@ static struct pd_mapped *new_range(struct pd_range_pool *p, const struct pd_lear
 	n->priority = draw(p);
 	n->below = below;
 	n->depth = below ? (uint8_t)(deepest_of(below) + 1) : 0;
-	return update(n);
+	return update_node(n);
 }
 
 /* Several events may have recorded the same map. */

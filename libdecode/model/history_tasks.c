@@ -101,8 +101,8 @@ static int replay_lives(struct pd_history *h, const struct pd_ranked *by_task)
 }
 
 /* Returns the value at a rank of what changed at the n ranks from `first` on. */
-static uint32_t since(const struct pd_history *h, const struct pd_array *ranks, uint32_t first,
-		      uint32_t n, uint32_t rank)
+static uint32_t value_at(const struct pd_history *h, const struct pd_array *ranks, uint32_t first,
+			 uint32_t n, uint32_t rank)
 {
 	const uint32_t *s = ranks->items;
 	uint32_t low = first;
@@ -132,7 +132,8 @@ static uint32_t comm_at(const struct pd_history *h, const struct pd_life *life, 
 	const struct pd_life *next = next_life(h, life);
 	const uint32_t end = next ? next->first_name : h->names.nr;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): callers checked the number */
-	const uint32_t comm = since(h, &h->names, life->first_name, end - life->first_name, rank);
+	const uint32_t comm = value_at(h, &h->names, life->first_name, end - life->first_name,
+				       rank);
 
 	return comm == PD_NOTHING ? life->comm : comm;
 }
@@ -143,7 +144,7 @@ static uint32_t namespaces_at(const struct pd_history *h, const struct pd_life *
 	const struct pd_life *next = next_life(h, life);
 	const uint32_t end = next ? next->first_ns : h->ns_since.nr;
 
-	return since(h, &h->ns_since, life->first_ns, end - life->first_ns, rank);
+	return value_at(h, &h->ns_since, life->first_ns, end - life->first_ns, rank);
 }
 
 /* A new task has its parent's name. In the order of the ranks, the parent's is known. */

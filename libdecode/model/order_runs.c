@@ -232,8 +232,8 @@ static int advance_taken(struct pd_runs *r, struct heap *h, struct pd_error *e)
 	return 0;
 }
 
-static int first(struct pd_runs *r, struct heap *h, struct pd_order_entry *key,
-		 struct pd_error *e)
+static int get_first(struct pd_runs *r, struct heap *h, struct pd_order_entry *key,
+		     struct pd_error *e)
 {
 	if (advance_taken(r, h, e))
 		return -1;
@@ -260,7 +260,7 @@ static int take_item(struct pd_runs *r, struct heap *h, const struct pd_run_item
 
 int pd_runs_first(struct pd_runs *r, struct pd_order_entry *key, struct pd_error *e)
 {
-	return first(r, &r->heap, key, e);
+	return get_first(r, &r->heap, key, e);
 }
 
 int pd_runs_take(struct pd_runs *r, const struct pd_run_item **head, struct pd_error *e)
@@ -300,7 +300,7 @@ static int write_merged(struct pd_runs *r, struct heap *h, struct pd_error *e)
 	struct pd_order_entry key;
 	int status;
 
-	while ((status = first(r, h, &key, e)) > 0)
+	while ((status = get_first(r, h, &key, e)) > 0)
 		if (take_item(r, h, &head, e) || pd_runs_write(r, head, head + 1, e))
 			return -1;
 	return status ? -1 : flush(r, e);

@@ -237,7 +237,7 @@ static bool is_filled(const struct pd_record *r)
 		       r->frame.bytes.size;
 }
 
-static struct kept keep(const struct pd_reader *r)
+static struct kept keep_place(const struct pd_reader *r)
 {
 	const struct pd_record *record = &r->record;
 	struct kept k = { .offset = r->read.offset, .inner_offset = r->read.inner_offset,
@@ -316,7 +316,7 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 			continue;
 		}
 		if (wants_order(r, &time)) {
-			const struct kept kept = keep(r);
+			const struct kept kept = keep_place(r);
 			struct pd_bytes meta = { (const uint8_t *)&kept, sizeof(kept) };
 
 			if (pd_order_push(r->order, time, meta, r->read.bytes, e))

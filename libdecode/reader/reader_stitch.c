@@ -71,8 +71,8 @@ static int fail_stitch(struct pd_error *e, enum pd_code code, const char *text)
 
 /* Makes the stitcher when the first sample with a call stack comes: a pipe's features are known
  * by then. */
-static int start(struct pd_history *h, struct pd_reader *r, uint32_t max_frames,
-		 struct pd_error *e)
+static int start_stitching(struct pd_history *h, struct pd_reader *r, uint32_t max_frames,
+			   struct pd_error *e)
 {
 	const uint32_t registers = find_registers(r);
 
@@ -96,7 +96,7 @@ int pd_history_stitch(struct pd_history *h, struct pd_reader *r, uint32_t max_fr
 		if (record->frame.type != PD_RECORD_SAMPLE ||
 		    !pd_attr_has_call_stacks(record->attr))
 			continue;
-		if (!h->stitcher && start(h, r, max_frames, e))
+		if (!h->stitcher && start_stitching(h, r, max_frames, e))
 			return -1;
 		if (pd_stitcher_add(h->stitcher, record))
 			return fail_stitch(e, PD_E_LIMIT,

@@ -36,7 +36,7 @@ struct text {
 	size_t size;
 };
 
-static void add(struct text *t, const char *word)
+static void append_word(struct text *t, const char *word)
 {
 	const size_t size = strlen(word);
 
@@ -52,16 +52,16 @@ static unsigned int add_bits(struct text *t, uint64_t bits, const char *const *n
 	for (size_t i = 0; i < nr; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		add(t, added++ ? " or " : "");
-		add(t, names[i]);
+		append_word(t, added++ ? " or " : "");
+		append_word(t, names[i]);
 	}
 	return added;
 }
 
 static void add_result(struct text *t, bool is_hit, bool is_miss)
 {
-	add(t, is_hit ? " hit" : "");
-	add(t, is_miss ? " miss" : "");
+	append_word(t, is_hit ? " hit" : "");
+	append_word(t, is_miss ? " miss" : "");
 }
 
 /* The level of memory that had the data. */
@@ -76,13 +76,13 @@ static void add_levels(struct text *t, const struct level *l)
 	const size_t before = t->size;
 	unsigned int added = 0;
 
-	add(t, l->is_remote ? "Remote " : "");
-	add(t, hops[l->hop]);
+	append_word(t, l->is_remote ? "Remote " : "");
+	append_word(t, hops[l->hop]);
 	if (!l->hop)
 		added = add_bits(t, l->bits & LEVELS_BUT_RESULTS, NAMES(levels));
-	add(t, added && l->number ? " or " : "");
-	add(t, level_numbers[l->number]);
-	add(t, t->size == before ? "N/A" : "");
+	append_word(t, added && l->number ? " or " : "");
+	append_word(t, level_numbers[l->number]);
+	append_word(t, t->size == before ? "N/A" : "");
 	add_result(t, l->bits & PD_MEM_LVL_HIT, l->bits & PD_MEM_LVL_MISS);
 }
 
@@ -94,27 +94,27 @@ static void add_level(struct text *t, const struct level *l)
 	const bool has_number = l->number && l->number != PD_MEM_LVL_NUM_NA;
 
 	if (has_number) {
-		add(t, l->is_remote ? "Remote " : "");
-		add(t, hops[l->hop]);
-		add(t, level_numbers[l->number]);
+		append_word(t, l->is_remote ? "Remote " : "");
+		append_word(t, hops[l->hop]);
+		append_word(t, level_numbers[l->number]);
 	} else {
 		add_bits(t, bits, NAMES(levels));
 	}
 	if (!has_number && !bits)
-		add(t, "N/A");
+		append_word(t, "N/A");
 	else
-		add(t, is_hit ? " hit" : l->bits & PD_MEM_LVL_MISS ? " miss" : " ");
+		append_word(t, is_hit ? " hit" : l->bits & PD_MEM_LVL_MISS ? " miss" : " ");
 }
 
 static void add_tlb(struct text *t, uint64_t tlb)
 {
 	if (!add_bits(t, tlb & TLBS_BUT_RESULTS, NAMES(tlbs)))
-		add(t, "N/A");
+		append_word(t, "N/A");
 	add_result(t, tlb & PD_MEM_DTLB_HIT, tlb & PD_MEM_DTLB_MISS);
 }
 
 /* Returns the bits of a part of a word. */
-static uint64_t part(const struct pd_item *word, const char *name)
+static uint64_t bits_of_part(const struct pd_item *word, const char *name)
 {
 	const struct pd_item *item = pd_item_get(word, name);
 
@@ -124,34 +124,35 @@ static uint64_t part(const struct pd_item *word, const char *name)
 static void add_block(struct text *t, uint64_t block)
 {
 	if (!block || block & PD_MEM_BLK_NA)
-		add(t, " N/A");
+		append_word(t, " N/A");
 	else
-		add(t, !(block & PD_MEM_BLK_ADDR) ? " Data" :
-		       block & PD_MEM_BLK_DATA ? " Data Addr" : " Addr");
+		append_word(t, !(block & PD_MEM_BLK_ADDR) ? " Data" :
+			    block & PD_MEM_BLK_DATA ? " Data Addr" : " Addr");
 }
 
 /* Makes the text of data_src. */
 static void make_source(struct text *t, const struct pd_item *source, enum pp_like like)
 {
-	const struct level level = { part(source, "lvl"), part(source, "lvl_num"),
-				     part(source, "hops"), part(source, "remote") };
-	const uint64_t op = part(source, "op"), lock = part(source, "lock");
+	const struct level level = { bits_of_part(source, "lvl"), bits_of_part(source, "lvl_num"),
+				     bits_of_part(source, "hops"), bits_of_part(source, "remote") };
+	const uint64_t op = bits_of_part(source, "op"), lock = bits_of_part(source, "lock");
 
 	t->size = (size_t)snprintf(t->bytes, sizeof(t->bytes), "%16" PRIx64 " |OP ",
 				   source->number);
 	/* only the lowest of the bits that are set */
 	if (!add_bits(t, op & (0 - op), NAMES(ops)))
-		add(t, "No");
-	add(t, "|LVL ");
+		append_word(t, "No");
+	append_word(t, "|LVL ");
 	(like == PP_LIKE_PERF_6_1 ? add_levels : add_level)(t, &level);
-	add(t, "|SNP ");
-	if (!add_bits(t, part(source, "snoop") | part(source, "snoopx") << 5, NAMES(snoops)))
-		add(t, "N/A");
-	add(t, "|TLB ");
-	add_tlb(t, part(source, "dtlb"));
-	add(t, lock & PD_MEM_LOCK_NA ? "|LCK N/A" : lock ? "|LCK Yes" : "|LCK No");
-	add(t, "|BLK ");
-	add_block(t, part(source, "blk"));
+	append_word(t, "|SNP ");
+	if (!add_bits(t, bits_of_part(source, "snoop") | bits_of_part(source, "snoopx") << 5,
+		      NAMES(snoops)))
+		append_word(t, "N/A");
+	append_word(t, "|TLB ");
+	add_tlb(t, bits_of_part(source, "dtlb"));
+	append_word(t, lock & PD_MEM_LOCK_NA ? "|LCK N/A" : lock ? "|LCK Yes" : "|LCK No");
+	append_word(t, "|BLK ");
+	add_block(t, bits_of_part(source, "blk"));
 }
 
 static void put_source(struct pp_out *out, const struct pd_item *source, enum pp_like like,
@@ -181,10 +182,10 @@ void pp_put_access(struct pp_out *out, const struct pd_item *sample, enum pp_lik
 	if ((item = pd_item_get(sample, "weight")))
 		pp_printf(out, "%16" PRIu64, item->number);
 	if ((item = pd_item_get(sample, "weight_struct"))) {
-		pp_printf(out, "%16" PRIu64 "%16" PRIu64, part(item, "var1_dw"),
-			  part(item, "var2_w"));
+		pp_printf(out, "%16" PRIu64 "%16" PRIu64, bits_of_part(item, "var1_dw"),
+			  bits_of_part(item, "var2_w"));
 		if (like != PP_LIKE_PERF_6_1)
-			pp_printf(out, "%16" PRIu64, part(item, "var3_w"));
+			pp_printf(out, "%16" PRIu64, bits_of_part(item, "var3_w"));
 	}
 }
 

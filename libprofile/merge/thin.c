@@ -27,8 +27,8 @@ static void count_samples(const struct pp_profile *p, const struct pp_track *t,
 }
 
 /* Returns whether a sample stays; its weight is that of the group then. */
-static bool stays(const struct pp_profile *p, struct group *groups, uint32_t of,
-		  struct pp_item *item)
+static bool sample_stays(const struct pp_profile *p, struct group *groups, uint32_t of,
+			 struct pp_item *item)
 {
 	struct group *g = group_of(p, groups, item);
 
@@ -52,7 +52,7 @@ static int thin_track(struct pp_profile *p, uint32_t track, struct group *groups
 
 	count_samples(p, &all, groups);
 	while (!ret && pp_track_next(&r, &item))
-		if (item.kind != PP_ITEM_SAMPLE || stays(p, groups, of, &item))
+		if (item.kind != PP_ITEM_SAMPLE || sample_stays(p, groups, of, &item))
 			ret = pp_track_add(&p->tracks, track, &item);
 	pp_track_free(&p->tracks, &all);
 	return ret;

@@ -67,7 +67,7 @@ struct asked {
 };
 
 /* Makes a request. *a must stay where it is. */
-static void ask(struct asked *a, struct recording *r, enum buildid_which which)
+static void begin_request(struct asked *a, struct recording *r, enum buildid_which which)
 {
 	struct perf_clock_pair now;
 
@@ -85,7 +85,7 @@ static int write_build_ids(struct recording *r, struct buildid_summary *found)
 	struct asked asked;
 	int err;
 
-	ask(&asked, r, f->which);
+	begin_request(&asked, r, f->which);
 	err = write_hits(f, &asked.request, found);
 	if (found->cut)
 		log_at(&r->log, LOG_WARNING,
@@ -209,7 +209,7 @@ static void check_files(struct recording *r, int fd, struct buildid_summary *fou
 	struct asked asked;
 	char path[32];
 
-	ask(&asked, r, have_stacks(r) == NAMES_WITH_STACKS ? BUILDID_ALL : BUILDID_HIT);
+	begin_request(&asked, r, have_stacks(r) == NAMES_WITH_STACKS ? BUILDID_ALL : BUILDID_HIT);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	buildid_check(path, &asked.request, &checked);
 	file_names_log_silent(&checked.silent, &r->log, "what functions are called in");

@@ -12,14 +12,14 @@ const char *const rows_words[] = { "table", "csv", "json", NULL };
 
 enum { ROWS_TO_MEASURE = 1000, BYTES_TO_MEASURE = 1 << 20, WIDEST = 80 };
 
-static void put(struct rows *r, const void *p, size_t n)
+static void put_output(struct rows *r, const void *p, size_t n)
 {
 	output_write(r->out, p, n);
 }
 
 static void put_text(struct rows *r, const char *text)
 {
-	put(r, text, strlen(text));
+	put_output(r, text, strlen(text));
 }
 
 static void put_repeated(struct rows *r, const char *text, size_t times)
@@ -222,7 +222,7 @@ static void put_csv_character(struct rows *r, const char *text, const struct cli
 	char escape[16];
 
 	if (c->is_printable || *text == '\n' || *text == '\t') {
-		put(r, text, c->size);
+		put_output(r, text, c->size);
 		return;
 	}
 	snprintf(escape, sizeof(escape), c->code < 0x100 || c->code >= CLI_NO_CHARACTER ?
@@ -292,7 +292,7 @@ static void put_json_text(struct rows *r, const char *text, size_t n)
 			put_text(r, escape);
 		} else {
 			put_text(r, c.code == '"' || c.code == '\\' ? "\\" : "");
-			put(r, text, c.size);
+			put_output(r, text, c.size);
 		}
 		text += c.size;
 		n -= c.size;
@@ -312,12 +312,12 @@ static void put_json_value(struct rows *r, int column)
 		break;
 	case SQLITE_FLOAT:
 		if (isfinite(sqlite3_column_double(r->statement, column)))
-			put(r, text.data, text.size);
+			put_output(r, text.data, text.size);
 		else
 			put_text(r, "null");
 		break;
 	case SQLITE_INTEGER:
-		put(r, text.data, text.size);
+		put_output(r, text.data, text.size);
 		break;
 	default:
 		put_json_text(r, (const char *)text.data, text.size);

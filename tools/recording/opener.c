@@ -300,7 +300,7 @@ static bool next_file(const struct request *r, size_t *at, struct ps_candidate *
 	return true;
 }
 
-static void answer(struct opener *o, int socket, const struct request *r)
+static void answer_request(struct opener *o, int socket, const struct request *r)
 {
 	struct ps_candidate file;
 	uint32_t which = 0;
@@ -328,7 +328,7 @@ static _Noreturn void serve_files(struct opener *o, int socket)
 			continue;
 		r.used = (size_t)n;
 		r.bytes[r.used - 1] = '\0';
-		answer(o, socket, &r);
+		answer_request(o, socket, &r);
 	}
 	_exit(0);
 }
