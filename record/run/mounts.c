@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ enum {
 	PROCESSES_MOST = 4096,		/* that run already and are looked at */
 	RING_PAGES = 32,		/* for the records of a program with 700 libraries */
 	RING_PAGES_LEAST = 8,		/* where little memory may be locked */
+	COUNTERS_MOST = 1024,		/* of all CPUs and threads */
 };
 
 /* The beginnings of COMM and FORK records, and an MMAP2 record: include/uapi/linux/perf_event.h. */
@@ -245,44 +248,66 @@ static int map_largest_ring(struct ring *r, int fd)
 	return ring_map(r, fd, RING_FORWARD, RING_PAGES_LEAST * page);
 }
 
-static bool watch_cpu(struct mounts *m, pid_t pid, int cpu)
+/* The first counter of a CPU has the buffer, of which `r` is told; others write to it. */
+static bool attach_counter(struct ring *r, int fd)
 {
-	struct ring *r = &m->rings[m->nr_rings];
-	const int fd = open_counter(pid, cpu);
+	return r->data ? ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (long)r->fd) == 0 :
+			 map_largest_ring(r, fd) == 0;
+}
+
+static bool watch_thread(struct mounts *m, struct ring *r, pid_t tid, int cpu)
+{
+	const int fd = open_counter(tid, cpu);
 
 	if (fd < 0)
-		return false;
-	if (map_largest_ring(r, fd) || counter_watch(m->epoll, fd)) {
-		ring_unmap(r);
+		return errno == ESRCH;	/* it has ended */
+	if (!held_leaves_room(fd) || !attach_counter(r, fd) || counter_watch(m->epoll, fd)) {
 		close(fd);
 		return false;
 	}
-	m->nr_rings++;
+	m->counters[m->nr_counters++] = fd;
 	return true;
+}
+
+static bool watch_cpu(struct mounts *m, const struct int_list *tids, int cpu)
+{
+	struct ring *r = &m->rings[m->nr_rings];
+	bool works = true;
+
+	for (size_t i = 0; i < tids->n && works; i++)
+		works = watch_thread(m, r, tids->items[i], cpu);
+	if (r->data)
+		m->nr_rings++;
+	return works;
 }
 
 static void stop_watching(struct mounts *m)
 {
-	for (size_t i = 0; i < m->nr_rings; i++) {
+	for (size_t i = 0; i < m->nr_rings; i++)
 		ring_unmap(&m->rings[i]);
-		close(m->rings[i].fd);
-	}
+	for (size_t i = 0; i < m->nr_counters; i++)
+		close(m->counters[i]);
 	free(m->rings);
+	free(m->counters);
 	if (m->epoll >= 0)
 		close(m->epoll);
 	m->rings = NULL;
-	m->nr_rings = 0;
+	m->counters = NULL;
+	m->nr_rings = m->nr_counters = 0;
 	m->epoll = -1;
 }
 
-static void watch(struct mounts *m, pid_t pid, const struct int_list *cpus)
+static void watch(struct mounts *m, const struct int_list *tids, const struct int_list *cpus)
 {
-	bool works = true;
+	bool works = tids->n && tids->n <= COUNTERS_MOST / cpus->n;
 
-	m->rings = calloc(cpus->n, sizeof(*m->rings));
-	m->epoll = m->rings ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	if (works) {
+		m->rings = calloc(cpus->n, sizeof(*m->rings));
+		m->counters = calloc(cpus->n * tids->n, sizeof(*m->counters));
+		m->epoll = m->rings && m->counters ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	}
 	for (size_t i = 0; i < cpus->n && works; i++)
-		works = m->epoll >= 0 && watch_cpu(m, pid, cpus->items[i]);
+		works = m->epoll >= 0 && watch_cpu(m, tids, cpus->items[i]);
 	if (!works)
 		stop_watching(m);
 }
@@ -290,18 +315,21 @@ static void watch(struct mounts *m, pid_t pid, const struct int_list *cpus)
 /* The recorder has its own root: without /proc there is none. */
 void mounts_start(struct mounts *m, const struct target *t)
 {
+	const struct int_list all = { .items = (int[]){ -1 }, .n = 1 };
 	const int root = find_root(getpid(), &m->own);
 
 	if (root < 0)
 		return;
 	close(root);
 	strangers_start(&m->strangers);
-	m->is_of_command = t->kind == TARGET_COMMAND;
+	m->notes_refusals = t->kind != TARGET_SYSTEM;
 	images_start(&m->images, t->kind == TARGET_COMMAND ? IMAGES_TO_THE_END :
 								 IMAGES_WHILE_MAPPED);
 	/* first, so that a program that is started meanwhile is seen */
-	if (t->kind == TARGET_SYSTEM || (t->kind == TARGET_COMMAND && !t->per_thread))
-		watch(m, t->kind == TARGET_SYSTEM ? -1 : t->threads.items[0], target_all_cpus(t));
+	if (t->kind == TARGET_SYSTEM)
+		watch(m, &all, target_all_cpus(t));
+	else if (!t->per_thread)
+		watch(m, &t->threads, target_all_cpus(t));
 	if (t->kind == TARGET_SYSTEM)
 		hold_running_processes(m);
 	for (size_t i = 0; i < t->threads.n && t->kind == TARGET_THREADS; i++)
@@ -322,7 +350,7 @@ static void take_map(struct mounts *m, const struct mmap2_record *record)
 static void take_program(struct mounts *m, pid_t pid)
 {
 	hold_files_of(m, pid);
-	if (m->is_of_command)
+	if (m->notes_refusals)
 		refusals_look(&m->refusals, pid);
 }
 

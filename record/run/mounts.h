@@ -35,10 +35,12 @@ struct mounts {
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
 	struct strangers strangers;
-	bool is_of_command;		/* what the kernel refuses is noted */
+	bool notes_refusals;		/* the counters are of tasks: the kernel may end them */
 	struct refusals refusals;
 	struct images images;
-	struct ring *rings;		/* of counters whose COMM and MMAP2 records are read */
+	int *counters;			/* whose COMM, FORK and MMAP2 records are read */
+	size_t nr_counters;
+	struct ring *rings;		/* of each CPU's counters */
 	size_t nr_rings;
 	int epoll;			/* readable when there may be any; -1: no counters */
 	uint64_t checked;		/* ms, when the holds were */

@@ -18,7 +18,7 @@ struct refusals {
 	char first[REFUSED_NAME];
 };
 
-/* Notes the program of a process of the command, if it is one of these. */
+/* Notes the program of a recorded process, if it is one of these. */
 void refusals_look(struct refusals *f, pid_t pid);
 /* Warns if there were any. */
 void refusals_log(const struct refusals *f, const struct logger *log);

@@ -5,11 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
 from conftest import TIMEOUT, TOOLS
+from recorder import precord, release, start_precord, start_recording    # noqa: F401
 from rights import needs
 
 pytestmark = [needs("events"),
@@ -101,6 +103,31 @@ def test_a_process_that_runs_already(place):
     path = record(place, "-p", str(running.pid))
     assert running.wait(TIMEOUT) == 0
     assert named(path)
+
+
+@pytest.mark.parametrize("threads", [1, 30])
+def test_what_a_process_starts_that_runs_already(threads, place, start_recording, tmp_path):
+    """Each of its threads may start programs; other ones have ended since."""
+    script = (f"import os, subprocess, sys, threading\nfor _ in range({threads} - 1):\n"
+              "    threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+              "print(flush=True); os.read(0, 1)\n"
+              "subprocess.run(sys.argv[1:], check=True); print(flush=True); os.read(0, 1)\n"
+              "os._exit(0)")
+    inside = ["unshare", "-m", "sh", "-c", INSIDE, place]
+    with subprocess.Popen([sys.executable, "-c", script, *inside], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        recorder = start_recording("-o", "perf.data", "-e", "cpu-clock:u", "-F", "2000",
+                                   "-p", str(process.pid))
+        release(process)
+        process.stdout.readline()
+        recorder.send_signal(signal.SIGINT)
+        stderr = recorder.communicate(timeout=TIMEOUT)[1].decode()
+        release(process)
+    assert recorder.returncode == 0, stderr
+    if "took too long" in stderr:
+        pytest.skip("precord had no time for names: this machine has other work")
+    assert named(tmp_path / "perf.data")
 
 
 def test_the_build_id(place):
