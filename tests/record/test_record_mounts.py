@@ -106,7 +106,7 @@ def test_a_process_that_runs_already(place):
 
 
 @pytest.mark.parametrize("threads", [1, 30])
-def test_what_a_process_starts_that_runs_already(threads, place, start_recording, tmp_path):
+def test_programs_of_a_process_that_runs_already(threads, place, start_recording, tmp_path):
     """Each of its threads may start programs; other ones have ended since."""
     script = (f"import os, subprocess, sys, threading\nfor _ in range({threads} - 1):\n"
               "    threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
