@@ -3,9 +3,21 @@
 
 #define DOUBTFUL_PAYLOAD (64u << 20)	/* of this size or more: AUX areas are smaller */
 
+/* Returns 1 if the stream ends in the payload of tracing data, which are read whole anyway; 0 if it
+ * does not, or that is not known; -1 and *e on failure. */
+static int ends_in_tracing_data(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
+{
+	const uint64_t size = f->bytes.size + f->payload;
+	struct pd_bytes have;
+
+	if (f->type != PD_RECORD_HEADER_TRACING_DATA || size > PD_PEEK_MAX)
+		return 0;
+	return pd_stream_peek(s, (size_t)size, &have, e) ? -1 : have.size < size;
+}
+
 /* Returns 1 if the payload cannot be there because its size, or that of its record, is damaged; 0
- * if it can; -1 and *e on failure. The end of a stream is not known: only large payloads are
- * doubted, and records are looked for at their beginning. */
+ * if it can; -1 and *e on failure. The end of a stream is not known: only large payloads and
+ * tracing data are doubted, and records are looked for at their beginning. */
 static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e)
 {
 	uint64_t got, end = s->end, size;
@@ -13,8 +25,11 @@ static int payload_is_lost(struct pd_stream *s, const struct pd_frame *f, struct
 	int lost = 0;
 
 	if (!pd_source_is_random(s->source)) {
-		if (f->payload < DOUBTFUL_PAYLOAD)
-			return 0;
+		const int is_doubtful = f->payload >= DOUBTFUL_PAYLOAD ?
+			1 : ends_in_tracing_data(s, f, e);
+
+		if (is_doubtful <= 0)
+			return is_doubtful;
 		return pd_stream_search_after(s, f->bytes.size, e) ? -1 : s->lost.found;
 	}
 	if (pd_source_size(s->source, &size) && size < end)

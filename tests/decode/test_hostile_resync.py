@@ -204,6 +204,19 @@ def test_a_payload_that_is_too_long(run_pdecode):
         assert again(done.stdout) == data
 
 
+@pytest.mark.parametrize("block", [3000, 4096, 4907])
+def test_tracing_data_without_a_block(block, run_pdecode, tmp_path):
+    """The records after it are read from a stream as from a file."""
+    data = (FIXTURES / "perf" / "19-pipe-tp.data").read_bytes()
+    data = data[:block] + data[block + 4096:]
+    (tmp_path / "t.data").write_bytes(data)
+    document, done = decode(run_pdecode, data)
+    whole = json.loads(run_pdecode([tmp_path / "t.data"]).stdout)
+    assert document["records"] == whole["records"]
+    assert document["summary"]["by_type"]["SAMPLE"] == 11
+    assert again(run_pdecode(["--blobs", "full", "-"], input=data).stdout) == data
+
+
 def test_a_file_that_ends_in_a_record_is_cut_there(run_pdecode):
     """The incomplete record is not decoded as another type."""
     data, places = plain("pipe")
