@@ -220,8 +220,9 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 struct kept {
 	uint64_t offset, inner_offset;
 	const char *file;
-	const struct pd_attr *attr;
+	const struct pd_attr *attr;	/* the event, or one of the same layout; NULL: none */
 	const struct pd_plan *plan;
+	enum pd_found found;
 	uint32_t updates;	/* the reader's, when the record was prepared */
 	uint32_t nr_ops;
 	uint16_t body, trailer;	/* bytes of them; `body` 0: the record is prepared again */
@@ -243,6 +244,10 @@ static struct kept keep_place(const struct pd_reader *r)
 	struct kept k = { .offset = r->read.offset, .inner_offset = r->read.inner_offset,
 			  .file = r->file, .updates = r->updates, .attr = record->attr };
 
+	if (!k.attr) {
+		k.attr = record->layout;
+		k.found = record->found;
+	}
 	if (!is_filled(record))
 		return k;
 	k.plan = record->plan;
@@ -267,7 +272,7 @@ static int take_kept(struct pd_reader *r, const struct kept *k, struct pd_bytes 
 					   .state = PD_FRAME_WHOLE };
 	record->file = k->file;
 	if (!k->body || k->updates != r->updates)
-		return pd_record_prepare_again(record, k->attr) ? -1 : 1;
+		return pd_record_prepare_again(record, k->found, k->attr) ? -1 : 1;
 	record->attr = k->attr;
 	record->plan = k->plan;
 	record->trailer = k->trailer ? k->attr->trailer : NULL;

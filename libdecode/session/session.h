@@ -177,8 +177,6 @@ enum pd_found {
 enum pd_found pd_session_attr_of(struct pd_session *s, uint32_t type, struct pd_bytes record,
 				 struct pd_attr **out);
 
-/* Returns the event of a sample that has the id of the one before it, as most have, or NULL.
- * (Inline, because it is asked of all samples.) */
 /* Returns the only event of the recording that is read; NULL if it has several, or none yet. */
 static inline struct pd_attr *pd_session_only_event(const struct pd_session *s)
 {
@@ -192,6 +190,8 @@ static inline void pd_session_begin_recording(struct pd_session *s)
 	s->last.attr = NULL;
 }
 
+/* Returns the event of a sample that has the id of the one before it, as most have, or NULL.
+ * (Inline, because it is asked of all samples.) */
 static inline struct pd_attr *pd_session_last_event(const struct pd_session *s,
 						    struct pd_bytes sample)
 {

@@ -318,6 +318,8 @@ static int prepare_found(struct pd_record *r, enum pd_found found, const struct 
 	const struct pd_record_desc *d = r->frame.desc;
 	size_t own;
 
+	r->found = found;
+	r->layout = layout;
 	r->plan = choose_plan(r, layout);
 	if (!r->plan) {
 		if (d && (d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ))
@@ -359,18 +361,14 @@ int pd_record_prepare(struct pd_record *r)
 	return prepare_found(r, found, layout);
 }
 
-int pd_record_prepare_again(struct pd_record *r, const struct pd_attr *event)
+int pd_record_prepare_again(struct pd_record *r, enum pd_found found, const struct pd_attr *layout)
 {
-	struct pd_attr *layout;
-
-	if (!event)
-		return pd_record_prepare(r);
 	clear_trailer(r);
 	clear_parts(r);
 	r->body = after_header(r);
-	layout = r->session->attrs[event->index];
-	take_event(r, layout);
-	return prepare_found(r, PD_FOUND, layout);
+	if (found == PD_FOUND)
+		take_event(r, r->session->attrs[layout->index]);
+	return prepare_found(r, found, layout);
 }
 
 uint32_t pd_record_type(const struct pd_record *r)

@@ -8,7 +8,9 @@
 struct pd_record {
 	struct pd_frame frame;
 	struct pd_session *session;
-	const struct pd_attr *attr;	/* the event, or NULL */
+	const struct pd_attr *attr;	/* the event, or NULL: then `found` and `layout` state more */
+	enum pd_found found;
+	const struct pd_attr *layout;	/* an event whose layout it has, or NULL */
 	const struct pd_plan *plan;	/* of the body; NULL: opaque */
 	const struct pd_plan *trailer;	/* of sample_id; NULL: none */
 	struct pd_bytes body, trailer_bytes;
@@ -22,9 +24,10 @@ struct pd_record {
  * without memory. */
 int pd_record_prepare(struct pd_record *r);
 
-/* Does the same for a record that was prepared before the session changed. `event` is what was
- * found then; NULL: none. Events that came later are not its own. */
-int pd_record_prepare_again(struct pd_record *r, const struct pd_attr *event);
+/* Does the same for a record that was prepared before the session changed: with what was found
+ * then, since events that came later are not its own. */
+int pd_record_prepare_again(struct pd_record *r, enum pd_found found,
+			    const struct pd_attr *layout);
 
 /* Returns the size of the header and the record's own fields. It is less than the stated size only
  * if whole records fill the rest: a damaged size covers them. The record must be prepared. */

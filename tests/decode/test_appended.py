@@ -8,7 +8,7 @@ from conftest import FIXTURES, TOOLS, strict_json
 from perfdata import records as r
 from perfdata.case import attr
 from perfdata.container import File, Pipe
-from perfdata.sample import sample
+from perfdata.sample import sample, sample_id
 
 pytestmark = pytest.mark.sanitize
 
@@ -95,13 +95,25 @@ def test_events_of_two_recordings_without_ids(order, given, decoder, run_pdecode
     assert decoder.result(fixed)[0]["summary"]["by_type"]["SAMPLE"] == 9
 
 
+def with_a_name_of_no_event(order):
+    """Two recordings of a pipe; in the first one a name has the layout of both events, but no id of
+    theirs."""
+    own, other = attr("IP|TID|TIME|ID"), attr("IP|TID|TIME|CPU|IDENTIFIER")
+    name = r.comm(7, 8, "name", sid=sample_id(own, pid=7, tid=8, time=1000, id=99))
+    first = Pipe([r.header_attr(own, [1]), r.header_attr(own, [2]), name])
+    second = Pipe([r.header_attr(other, [3]), r.finished_round()])
+    return first.build(order) + second.build(order)
+
+
+@pytest.mark.parametrize("recordings", [two_without_ids, with_a_name_of_no_event])
 @pytest.mark.parametrize("order", "<>")
-def test_by_time_a_record_is_read_as_where_it_is(order, given, run_pdecode):
+def test_by_time_a_record_is_read_as_where_it_is(order, recordings, given, run_pdecode):
     """Events of the second recording come while records of the first one wait."""
-    path = given("two", two_without_ids(order))
+    path = given("two", recordings(order))
 
     def read(*options):
         document = strict_json(run_pdecode([*options, path]).stdout)
-        return sorted((record for record in document["records"] if record["type"] == "SAMPLE"),
-                      key=lambda record: record["offset"])
-    assert read("--sort", "time") == read() and len(read()) == 18
+        return sorted(document["records"], key=lambda record: record["offset"])
+    in_file = read()
+    assert read("--sort", "time") == in_file
+    assert sum("sample_id" in x or x["type"] == "SAMPLE" for x in in_file) in (1, 18)
