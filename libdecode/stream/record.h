@@ -8,7 +8,7 @@
 struct pd_record {
 	struct pd_frame frame;
 	struct pd_session *session;
-	const struct pd_attr *attr;	/* the event, or NULL: then `found` and `layout` state more */
+	const struct pd_attr *attr;	/* the event, or NULL: then see `found`, `layout` */
 	enum pd_found found;
 	const struct pd_attr *layout;	/* an event whose layout it has, or NULL */
 	const struct pd_plan *plan;	/* of the body; NULL: opaque */
