@@ -233,6 +233,43 @@ static int recover_header(const struct pd_loader *l, struct file_header *h)
 	return pd_note_range(l, "kept", 0, h->bytes);	/* keeps the bytes */
 }
 
+static void read_bits(const struct pd_loader *l, const uint8_t bytes[PD_FILE_HEADER_SIZE],
+		      struct file_header *h)
+{
+	pd_feature_bits_read(l->container, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1,
+							      PD_FEATURE_BITS / 8 }, h->bits);
+	h->nr_features = 0;
+	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
+		h->nr_features += h->bits[i];
+}
+
+/* Reads the feature bits, also of a header that states too small a size for them, if the features
+ * are where they should be. Returns 0, or -1 and *l->e. */
+static int load_bits(const struct pd_loader *l, const uint8_t bytes[PD_FILE_HEADER_SIZE],
+		     struct file_header *h)
+{
+	const struct pd_header_numbers *n = &h->numbers;
+	struct pd_container *c = l->container;
+	const bool is_short = n->size < PD_FILE_HEADER_SIZE;
+
+	if (h->bytes < PD_FILE_HEADER_SIZE || (is_short && (c->info.v1 || !c->info.size_known)))
+		return 0;
+	read_bits(l, bytes, h);
+	if (!is_short)
+		return 0;
+	if (!n->data.size || !pd_recovery_is_table_at(l->source, c->swap, c->info.size,
+						      n->data.offset + n->data.size,
+						      h->nr_features)) {
+		memset(h->bits, 0, sizeof(h->bits));
+		h->nr_features = 0;
+		return 0;
+	}
+	pd_report_damage(l, PD_E_SIZE, "header", PD_HEADER_SIZE, PD_FILE_HEADER_SIZE, n->size);
+	h->numbers.size = PD_FILE_HEADER_SIZE;
+	c->info.complete = false;
+	return pd_note_range(l, "kept", 0, h->bytes);
+}
+
 static int load_header(const struct pd_loader *l, struct file_header *h)
 {
 	struct pd_container *c = l->container;
@@ -253,14 +290,12 @@ static int load_header(const struct pd_loader *l, struct file_header *h)
 	if (restore_header(l, bytes, h))
 		return -1;
 	c->info.attr_size = h->numbers.attr_size;
+	if (load_bits(l, bytes, h))
+		return -1;
 	if (h->numbers.size < PD_FILE_HEADER_V1)
-		pd_report_damage(l, PD_E_SIZE, "header", 8, PD_FILE_HEADER_V1, h->numbers.size);
-	if (h->numbers.size >= PD_FILE_HEADER_SIZE && got == PD_FILE_HEADER_SIZE)
-		pd_feature_bits_read(c, (struct pd_bytes){ bytes + PD_FILE_HEADER_V1,
-						       PD_FEATURE_BITS / 8 }, h->bits);
+		pd_report_damage(l, PD_E_SIZE, "header", PD_HEADER_SIZE, PD_FILE_HEADER_V1,
+				 h->numbers.size);
 	memcpy(c->info.adds_features, h->bits, sizeof(h->bits));
-	for (size_t i = 0; i < PD_FEATURE_BITS; i++)
-		h->nr_features += h->bits[i];
 	return recover_header(l, h);
 }
 

@@ -38,12 +38,29 @@ static bool attrs_fit(const struct file *f, const struct pd_header_numbers *h, u
 	return pd_file_bytes_attrs_fit(&f->bytes, offset, h->attrs.size, h->attr_size);
 }
 
+/* Returns whether there is nothing but attributes from the first one to the records, which follow
+ * directly, as perf writes them. */
+static bool fill_up_to_records(const struct file *f, const struct pd_header_numbers *h)
+{
+	const uint64_t n = h->attr_size ? (h->data.offset - h->attrs.offset) / h->attr_size : 0;
+
+	if (h->data.offset <= h->attrs.offset || !pd_file_bytes_records(&f->bytes, h->data.offset))
+		return false;
+	for (uint64_t i = 0; i < n; i++)
+		if (!pd_file_bytes_attrs_fill(&f->bytes, h->attrs.offset + i * h->attr_size,
+					      h->attr_size, h->attr_size))
+			return false;
+	return n && h->attrs.offset + n * h->attr_size == h->data.offset;
+}
+
 static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t stride = pd_file_bytes_attr(&f->bytes, h->attrs.offset) + PD_SECTION_SIZE;
 	const uint64_t before = h->data.offset - h->attrs.size,
 		       between = h->data.offset - h->attrs.offset;
 
+	if (h->attrs.size != between && fill_up_to_records(f, h))
+		replace_number(f, "attrs.size", 32, &h->attrs.size, between);
 	if (!h->attrs.size || attrs_fill(f, h, h->attrs.offset))
 		return;
 	if (h->data.offset >= h->attrs.size &&
@@ -69,8 +86,12 @@ static void recover_data_offset(struct file *f, struct pd_header_numbers *h)
 {
 	const uint64_t attrs_end = h->attrs.offset + h->attrs.size;
 
-	if (pd_file_bytes_records(&f->bytes, h->data.offset) || attrs_end == h->data.offset ||
+	if (attrs_end == h->data.offset ||
 	    !pd_file_bytes_has(&f->bytes, h->attrs.offset, h->attrs.size))
+		return;
+	/* a later record may be where the offset leads */
+	if (pd_file_bytes_records(&f->bytes, h->data.offset) &&
+	    (attrs_end > h->data.offset || !attrs_fill(f, h, h->attrs.offset)))
 		return;
 	if (pd_file_bytes_records(&f->bytes, attrs_end))
 		replace_number(f, "data.offset", 40, &h->data.offset, attrs_end);
