@@ -48,6 +48,14 @@ int pd_map_add(struct pd_map *m, uint64_t key, void *value)
 	return 0;
 }
 
+void pd_map_replace(struct pd_map *m, uint64_t key, void *value)
+{
+	struct pd_map_slot *slot = m->size ? find_slot(m, key) : NULL;
+
+	if (slot && slot->value)
+		slot->value = value;
+}
+
 void *pd_map_find(const struct pd_map *m, uint64_t key)
 {
 	return m->size ? find_slot(m, key)->value : NULL;

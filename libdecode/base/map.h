@@ -19,6 +19,8 @@ struct pd_map {
 /* Adds an entry; value must not be NULL. Returns 0; 1 if the key exists: it keeps its value; -1
  * without memory. */
 int pd_map_add(struct pd_map *m, uint64_t key, void *value);
+/* Replaces the value of a key that is in the map. */
+void pd_map_replace(struct pd_map *m, uint64_t key, void *value);
 void *pd_map_find(const struct pd_map *m, uint64_t key);
 /* Calls `visit` for every entry, in no particular order. */
 void pd_map_each(const struct pd_map *m, void (*visit)(void *ctx, uint64_t key, void *value),

@@ -16,7 +16,8 @@ static int begin_file(struct pd_repair *p, struct pd_error *e)
 	pd_compose_header(p->session, &p->header, &p->buf);
 	for (size_t i = 0; i < s->nr_attrs; i++)
 		for (size_t k = 0; k < s->attrs[i]->nr_ids; k++) {
-			pd_store(number, s->attrs[i]->ids[k], sizeof(number), s->swap);
+			pd_store(number, pd_session_own_id(s, s->attrs[i], k), sizeof(number),
+				 s->swap);
 			pd_buf_append(&p->buf, number, sizeof(number));
 		}
 	p->header.attrs.offset = p->buf.size;

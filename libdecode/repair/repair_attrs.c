@@ -56,7 +56,8 @@ static int write_header_attr(struct pd_repair *p, const struct pd_attr *a, struc
 	memcpy(at, a->bytes.data, a->bytes.size);
 	at += a->bytes.size;
 	for (size_t i = 0; i < nr_ids; i++)
-		pd_store(at + i * sizeof(uint64_t), a->ids[i], sizeof(uint64_t), p->session->swap);
+		pd_store(at + i * sizeof(uint64_t), pd_session_own_id(p->session, a, i),
+			 sizeof(uint64_t), p->session->swap);
 	p->buf.size += size;
 	p->report->attrs_recovered++;
 	p->report->records++;
@@ -103,10 +104,11 @@ static int rewrite_attr(struct pd_repair *p, const struct attr_place *place, str
 	p->buf.size = 0;
 	pd_buf_append(&p->buf, attr.data, attr.size);
 	for (size_t i = 0; i < a->nr_ids && room - p->buf.size >= sizeof(uint64_t); i++) {
-		uint8_t id[sizeof(uint64_t)];
+		const uint64_t own = pd_session_own_id(p->session, a, i);
+		uint8_t id[sizeof(own)];
 
-		pd_store(id, a->ids[i], sizeof(id), p->session->swap);
-		if (a->ids[i])
+		pd_store(id, own, sizeof(id), p->session->swap);
+		if (own)
 			pd_buf_append(&p->buf, id, sizeof(id));
 	}
 	if (p->buf.failed)

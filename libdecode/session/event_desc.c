@@ -18,6 +18,7 @@ struct event_desc {
 	const uint8_t *attr;		/* the event's copy of its attribute: attr_size bytes */
 	struct pd_bytes name;
 	bool restored;			/* an attribute */
+	bool is_same;			/* the attribute of the current event, in both */
 };
 
 static bool is_named(const struct pd_field *f, const char *name)
@@ -71,13 +72,16 @@ static void visit_text(void *ctx, const struct pd_field *f, struct pd_bytes text
 
 enum difference { SAME, LOST, DIFFERENT };
 
-static void report_difference(const struct event_desc *d, const char *field, enum difference what)
+/* text: NULL for that of the code. */
+static void report_difference(const struct event_desc *d, const char *field, enum difference what,
+			      const char *text)
 {
 	if (d->s->report && what != SAME)
 		d->s->report(d->s->report_ctx, &(struct pd_error){
 			.code = what == LOST ? PD_E_RESTORED : PD_E_MISMATCH,
 			.severity = what == LOST ? PD_DAMAGED : PD_NOTE,
-			.record = "EVENT_DESC", .field = field, .offset = d->offset });
+			.record = "EVENT_DESC", .field = field, .offset = d->offset,
+			.text = text });
 }
 
 /* Returns whether [first, last] is in a run of zeros that a zeroed block leaves: of its size, or up
@@ -137,9 +141,11 @@ static struct pd_attr *check_attr(struct event_desc *d)
 	const struct pd_bytes copy = { d->attr, (size_t)d->attr_size };
 	enum difference found;
 
+	d->is_same = false;
 	if (!a || !d->attr)
 		return a;
 	found = compare_attrs(a->bytes, copy);
+	d->is_same = found == SAME && d->nr == d->s->nr_attrs - d->s->first_attr;
 	if (found == DIFFERENT && d->s->attrs_doubtful)
 		found = LOST;
 	if (found == DIFFERENT && !a->copy.size && !a->is_restored)
@@ -148,15 +154,17 @@ static struct pd_attr *check_attr(struct event_desc *d)
 		keep_copy(d->s, copy, &a->whole_copy);
 	d->restored |= found == LOST;
 	if (found != LOST || pd_session_restore_attr(d->s, a, copy) == 0)
-		report_difference(d, "attr", found);
+		report_difference(d, "attr", found, NULL);
 	return a;
 }
 
-/* Returns the event that the ids are of: that of any known one, else `same` if it is the same
- * event. */
+/* Returns the event that the ids are of: `same` if its attribute is the same, that of any known id,
+ * or `same` if it is the same event. */
 static struct pd_attr *find_owner(const struct event_desc *d, const struct pd_numbers *ids,
 				  struct pd_attr *same)
 {
+	if (same && d->is_same)
+		return same;
 	for (size_t i = 0; i < ids->count; i++) {
 		struct pd_attr *a = pd_session_by_id(d->s, pd_number_at(ids, i));
 
@@ -179,19 +187,46 @@ static enum difference compare_ids(const struct pd_attr *a, size_t from_header, 
 	return DIFFERENT;
 }
 
-/* Adds the ids that belong to no event: the header has none, or damaged ones. */
-static void add_unknown_ids(struct event_desc *d, struct pd_attr *a, const struct pd_numbers *ids)
+/* Moves an id to the event, which has it in the header as well. The other one has it there by
+ * damage, if its ids differ from their copy. Returns whether it was moved. */
+static bool take_id(struct event_desc *d, struct pd_attr *a, uint64_t id)
+{
+	const struct pd_attr *other = pd_session_by_id(d->s, id);
+
+	if (other == a || !other->ids_differ)
+		return false;
+	pd_session_move_id(d->s, id, a);
+	return true;
+}
+
+/* Adds the ids that belong to no event, or by damage to another one: the header has none, or
+ * damaged ones. */
+static void add_ids(struct event_desc *d, struct pd_attr *a, const struct pd_numbers *ids)
 {
 	const size_t from_header = a->nr_ids;
+	bool taken = false;
 
+	a->ids_differ |= from_header && from_header != ids->count;
 	for (size_t i = 0; i < ids->count; i++) {
 		const uint64_t id = pd_number_at(ids, i);
+		const bool is_same = i < from_header && a->ids[i] == id;
 
-		if (id && !pd_session_by_id(d->s, id) && pd_session_add_id(d->s, a, id) < 0)
-			return;
+		a->ids_differ |= i < from_header && !is_same;
+		if (!id)
+			continue;
+		if (!pd_session_by_id(d->s, id)) {
+			if (pd_session_add_id(d->s, a, id) < 0)
+				return;
+		} else if (is_same) {
+			taken |= take_id(d, a, id);
+		}
 	}
-	report_difference(d, "ids", compare_ids(a, from_header, a->nr_ids - from_header,
-						ids->count));
+	if (taken)
+		report_difference(d, "ids", LOST,
+				  "another event has them in the header: this copy is used");
+	else
+		report_difference(d, "ids", compare_ids(a, from_header, a->nr_ids - from_header,
+							ids->count), NULL);
 }
 
 /* Returns whether events are missing: records of a pipe that have attributes were damaged. */
@@ -255,7 +290,7 @@ static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbe
 	if (!a)
 		return;
 	pd_session_rename(d->s, a, d->name, PD_NAME_FROM_FILE);
-	add_unknown_ids(d, a, ids);
+	add_ids(d, a, ids);
 }
 
 void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section,

@@ -285,6 +285,12 @@ int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id)
 	return pd_map_add(&s->ids, id, a);
 }
 
+void pd_session_move_id(struct pd_session *s, uint64_t id, struct pd_attr *to)
+{
+	pd_map_replace(&s->ids, id, to);
+	s->last.attr = NULL;
+}
+
 struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id)
 {
 	return pd_map_find(&s->ids, id);

@@ -25,6 +25,7 @@ struct pd_attr {
 	struct pd_bytes bytes;		/* the attribute as it is in the file */
 	uint64_t *ids;
 	size_t nr_ids, ids_capacity;
+	bool ids_differ;		/* from those that EVENT_DESC has */
 	uint64_t type, config, config1, config2, bp_addr, bp_len, bp_type;
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr, flags,
 		precise_ip, clockid;	/* clockid: PD_CLOCK_PERF unless use_clockid is set */
@@ -121,8 +122,17 @@ bool pd_session_has_copies(const struct pd_session *s);
 int pd_session_exchange_copies(struct pd_session *s);
 /* Adds an id. Returns 0; 1 if the id is known: it stays with its first event; -1 without memory. */
 int pd_session_add_id(struct pd_session *s, struct pd_attr *a, uint64_t id);
+/* Makes a known id that of another event. */
+void pd_session_move_id(struct pd_session *s, uint64_t id, struct pd_attr *to);
 /* Returns the event of an id, or NULL. */
 struct pd_attr *pd_session_by_id(const struct pd_session *s, uint64_t id);
+
+/* Returns an id of the event; 0 if it is there by damage, and another event's. */
+static inline uint64_t pd_session_own_id(const struct pd_session *s, const struct pd_attr *a,
+					 size_t i)
+{
+	return a->ids_differ && pd_session_by_id(s, a->ids[i]) != a ? 0 : a->ids[i];
+}
 /* Sets an event's name. An implied one leaves name_from as it is. */
 void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name,
 		       enum pd_name_from from);

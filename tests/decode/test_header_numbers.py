@@ -1,4 +1,5 @@
-"""One wrong bit in the numbers of a file header: sizes and offsets, which confirm each other."""
+"""One wrong bit in the numbers of a file header, or in the ids of its events: sizes and offsets
+confirm each other, and EVENT_DESC has the ids again."""
 import json
 import subprocess
 
@@ -29,6 +30,20 @@ def test_no_event_is_lost(name, tmp_path):
     data, (_, expected) = whole.read_bytes(), events_of(whole)
     assert len(expected) > 1
     for bit in range(8 * NUMBERS.start, 8 * NUMBERS.stop):
+        path.write_bytes(flipped(data, bit))
+        assert events_of(path)[1] == expected, f"byte {bit // 8}, bit {bit % 8}"
+
+
+def test_ids_are_of_the_right_event(tmp_path):
+    """Both the ids, and where an attribute states them to be."""
+    whole, path = FIXTURES / "perf" / "12-tracepoints.data", tmp_path / "flipped"
+    data, (_, expected) = whole.read_bytes(), events_of(whole)
+    size, start, total = (int.from_bytes(data[at:at + 8], "little") for at in (16, 24, 32))
+    places = [*range(104, start),
+              *(end - 16 + i for end in range(start + size, start + total + 1, size)
+                for i in range(16))]
+    assert len(places) == 8 * 8 + 4 * 16
+    for bit in (8 * place + i for place in places for i in range(8)):
         path.write_bytes(flipped(data, bit))
         assert events_of(path)[1] == expected, f"byte {bit // 8}, bit {bit % 8}"
 
