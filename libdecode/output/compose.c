@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "layout/names_tables.h"
-#include "plan/pack_number.h"
+#include "pack/pack_number.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
 

@@ -5,7 +5,7 @@
 #define PD_OUTPUT_COMPOSE_H
 
 #include "pd/write.h"
-#include "plan/pack.h"
+#include "pack/pack.h"
 #include "session/session.h"
 
 struct pd_header_values {

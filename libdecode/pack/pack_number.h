@@ -1,8 +1,8 @@
 /* pack_number.h - numbers in the forms that the JSON has. */
-#ifndef PD_PLAN_PACK_NUMBER_H
-#define PD_PLAN_PACK_NUMBER_H
+#ifndef PD_PACK_PACK_NUMBER_H
+#define PD_PACK_PACK_NUMBER_H
 
-#include "plan/pack.h"
+#include "pack/pack.h"
 
 enum { PD_PACK_CONTRADICTS = -2 };
 

@@ -1,5 +1,5 @@
 /* pack_out.c - append bytes and report errors of a pack run. */
-#include "plan/pack_internal.h"
+#include "pack/pack_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* pack.h - run a plan in reverse: values to bytes. */
-#ifndef PD_PLAN_PACK_H
-#define PD_PLAN_PACK_H
+#ifndef PD_PACK_PACK_H
+#define PD_PACK_PACK_H
 
 #include "pd/values.h"
 #include "plan/plan.h"

@@ -1,10 +1,10 @@
 /* pack_internal.h - state and functions of a pack run, shared by pack.c, pack_out.c, pack_members.c
  * and pack_leaf.c.
  */
-#ifndef PD_PLAN_PACK_INTERNAL_H
-#define PD_PLAN_PACK_INTERNAL_H
+#ifndef PD_PACK_PACK_INTERNAL_H
+#define PD_PACK_PACK_INTERNAL_H
 
-#include "plan/pack.h"
+#include "pack/pack.h"
 
 #define PD_PACK_DEPTH 12
 #define PD_PACK_USED 256

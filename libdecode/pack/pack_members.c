@@ -1,5 +1,5 @@
 /* pack_members.c - check the members of an object and decide which rows they make present. */
-#include "plan/pack_internal.h"
+#include "pack/pack_internal.h"
 
 #include <stdio.h>
 #include <string.h>

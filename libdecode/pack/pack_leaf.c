@@ -1,10 +1,10 @@
 /* pack_leaf.c - pack rows without inner rows: numbers, texts, bytes, registers. */
-#include "plan/pack_internal.h"
+#include "pack/pack_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/pack_number.h"
+#include "pack/pack_number.h"
 
 static int fail_names(struct pd_packer *p, const char *last, const struct pd_name *names)
 {

@@ -1,5 +1,5 @@
 /* pack_number.c - numbers in the forms that the JSON has. */
-#include "plan/pack_number.h"
+#include "pack/pack_number.h"
 
 #include <stdbool.h>
 #include <string.h>

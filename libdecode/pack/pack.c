@@ -1,5 +1,5 @@
 /* pack.c - run a plan in reverse: values to bytes. Mirrors walk.c, row kind by row kind. */
-#include "plan/pack_internal.h"
+#include "pack/pack_internal.h"
 
 #include <string.h>
 
