@@ -8,6 +8,7 @@
 #include "stream/resync.h"
 
 #define CHUNK 65536
+#define ATTRS_MOST 65536	/* looked at one by one: a file may have a hole of any size */
 
 struct file {
 	struct pd_file_bytes bytes;
@@ -44,7 +45,8 @@ static bool fill_up_to_records(const struct file *f, const struct pd_header_numb
 {
 	const uint64_t n = h->attr_size ? (h->data.offset - h->attrs.offset) / h->attr_size : 0;
 
-	if (h->data.offset <= h->attrs.offset || !pd_file_bytes_records(&f->bytes, h->data.offset))
+	if (h->data.offset <= h->attrs.offset || n > ATTRS_MOST ||
+	    !pd_file_bytes_records(&f->bytes, h->data.offset))
 		return false;
 	for (uint64_t i = 0; i < n; i++)
 		if (!pd_file_bytes_attrs_fill(&f->bytes, h->attrs.offset + i * h->attr_size,

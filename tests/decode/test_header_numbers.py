@@ -1,6 +1,7 @@
 """One wrong bit in the numbers of a file header, or in the ids of its events: sizes and offsets
 confirm each other, and EVENT_DESC has the ids again."""
 import json
+import struct
 import subprocess
 
 import pytest
@@ -64,3 +65,14 @@ def test_a_wrong_number_is_reported(offset, wrong, tmp_path):
     assert any(e["record"] == "header" and e["offset"] == offset for e in errors), errors
     again = subprocess.run([TOOLS / "pencode"], input=done.stdout, capture_output=True, timeout=60)
     assert again.stdout == bytes(data), again.stderr
+
+
+def test_a_hole_before_the_records_is_not_searched(tmp_path):
+    """Zeros could be attributes of the first perfs, a billion of them."""
+    records_at, path = 104 + 80 * 10**9, tmp_path / "hole"
+    with open(path, "wb") as file:
+        file.write(struct.pack("<8s8Q32x", b"PERFILE2", 104, 80, 104, 80, records_at, 24, 0, 0))
+        file.seek(records_at)
+        file.write(3 * struct.pack("<IHH", 68, 0, 8))
+    done = subprocess.run([TOOLS / "pdecode", "-f", "stats", path], capture_output=True, timeout=20)
+    assert json.loads(done.stdout)["records"] == 3
