@@ -62,24 +62,24 @@ static void recover_attrs(struct file *f, struct pd_header_numbers *h)
 		       between = h->data.offset - h->attrs.offset;
 
 	if (h->attrs.size != between && fill_up_to_records(f, h))
-		replace_number(f, "attrs.size", 32, &h->attrs.size, between);
+		replace_number(f, "attrs.size", PD_HEADER_ATTRS_SIZE, &h->attrs.size, between);
 	if (!h->attrs.size || attrs_fill(f, h, h->attrs.offset))
 		return;
 	if (h->data.offset >= h->attrs.size &&
 	    attrs_fill(f, h, before)) {
-		replace_number(f, "attrs.offset", 24, &h->attrs.offset, before);
+		replace_number(f, "attrs.offset", PD_HEADER_ATTRS_OFFSET, &h->attrs.offset, before);
 		return;
 	}
 	if (attrs_fit(f, h, h->attrs.offset))
 		return;
 	if (pd_file_bytes_attrs_fit(&f->bytes, h->attrs.offset, h->attrs.size, stride))
-		replace_number(f, "attr_size", 16, &h->attr_size, stride);
+		replace_number(f, "attr_size", PD_HEADER_ATTR_SIZE, &h->attr_size, stride);
 	else if (h->data.offset >= h->attrs.size &&
 		 attrs_fit(f, h, before))
-		replace_number(f, "attrs.offset", 24, &h->attrs.offset, before);
+		replace_number(f, "attrs.offset", PD_HEADER_ATTRS_OFFSET, &h->attrs.offset, before);
 	else if (h->data.offset >= h->attrs.offset &&
 		 pd_file_bytes_attrs_fit(&f->bytes, h->attrs.offset, between, h->attr_size))
-		replace_number(f, "attrs.size", 32, &h->attrs.size, between);
+		replace_number(f, "attrs.size", PD_HEADER_ATTRS_SIZE, &h->attrs.size, between);
 }
 
 /* --- data --- */
@@ -96,7 +96,7 @@ static void recover_data_offset(struct file *f, struct pd_header_numbers *h)
 	    (attrs_end > h->data.offset || !attrs_fill(f, h, h->attrs.offset)))
 		return;
 	if (pd_file_bytes_records(&f->bytes, attrs_end))
-		replace_number(f, "data.offset", 40, &h->data.offset, attrs_end);
+		replace_number(f, "data.offset", PD_HEADER_DATA_OFFSET, &h->data.offset, attrs_end);
 }
 
 /* Returns whether the feature table may be here: n sections of the file that follow it. */
@@ -225,13 +225,15 @@ static bool recover_moved(struct file *f, struct pd_header_numbers *h, size_t nr
 	h->moved = table - search.data_end;
 	if (!attrs_fill(f, h, h->attrs.offset) && attrs_fill(f, h, h->attrs.offset + h->moved)) {
 		h->ids_doubtful = true;
-		replace_number(f, "attrs.offset", 24, &h->attrs.offset,
+		replace_number(f, "attrs.offset", PD_HEADER_ATTRS_OFFSET, &h->attrs.offset,
 			       h->attrs.offset + h->moved);
-		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
+		replace_number(f, "data.offset", PD_HEADER_DATA_OFFSET, &h->data.offset,
+			       h->data.offset + h->moved);
 	} else if (!pd_file_bytes_records(&f->bytes, h->data.offset) &&
 		   pd_file_bytes_records(&f->bytes, h->data.offset + h->moved)) {
 		h->ids_doubtful = h->attrs_doubtful = true;
-		replace_number(f, "data.offset", 40, &h->data.offset, h->data.offset + h->moved);
+		replace_number(f, "data.offset", PD_HEADER_DATA_OFFSET, &h->data.offset,
+			       h->data.offset + h->moved);
 	} else {
 		replace_number(f, "data.size", PD_HEADER_DATA_SIZE, &h->data.size,
 			       table - h->data.offset);
