@@ -30,6 +30,8 @@ static inline uint64_t pd_byte_change_number(struct pd_bytes now, const struct p
 	if ((is_before || offset >= c->at + pd_byte_change_removed(c)) &&
 	    is_at + sizeof(uint64_t) <= now.size)
 		return pd_load64(now.data + is_at, swap);
+	if (offset >= c->at && offset + sizeof(uint64_t) <= c->at + pd_byte_change_removed(c))
+		return 0;
 	if (c->by > 0 && is_at + sizeof(bytes) <= now.size) {
 		memcpy(bytes, now.data + offset, sizeof(uint64_t));
 		memcpy(bytes + (c->at - offset), now.data + c->at + c->by, sizeof(uint64_t));

@@ -34,6 +34,9 @@ struct header_search {
 	uint64_t attrs_asked;	/* the last offset at which an attribute was looked for */
 	uint64_t attr_there;	/* and its size, or 0 */
 	bool found_attrs;	/* at a place of a change */
+	struct {
+		size_t at, end;
+	} unknown;	/* bytes of the header, while all places in a number are ruled out at once */
 	bool was_killed;	/* the recorder, so that no features confirm a change */
 	unsigned int nr_searches;	/* for the size of the records */
 };
@@ -237,29 +240,61 @@ static int count_features(struct header_search *s, const struct pd_byte_change *
 	return err;
 }
 
+/* Returns whether the number before the change is not known. */
+static bool is_unknown(const struct header_search *s, const struct pd_byte_change *c,
+		       size_t number_at)
+{
+	return is_lost(c, number_at) ||
+	       (number_at < s->unknown.end && number_at + sizeof(uint64_t) > s->unknown.at);
+}
+
 /* Returns whether an attribute was at the offset, and filled its entry. */
 static bool was_attr_at(struct header_search *s, const struct pd_byte_change *c, uint64_t offset)
 {
 	const uint64_t own = attr_now_at(s, offset + (uint64_t)c->by);
 
-	return own && (is_lost(c, ATTR_SIZE) ||
+	return own && (is_unknown(s, c, ATTR_SIZE) ||
 		       number_before(s, c, ATTR_SIZE) == own + PD_SECTION_SIZE);
 }
 
-/* Rules out nearly all changes: the numbers of the attributes agreed with each other, or bytes of
- * them were removed, and an attribute is where they state it. */
+/* Rules out nearly all changes: the numbers of the attributes that are known agreed with each
+ * other, and an attribute is where they state it. */
 static bool may_be_change(struct header_search *s, const struct pd_byte_change *c)
 {
 	const uint64_t attrs = number_before(s, c, ATTRS_AT);
-	const bool is_offset_lost = is_lost(c, ATTRS_AT);
+	const bool is_offset_unknown = is_unknown(s, c, ATTRS_AT);
 
-	if (!is_offset_lost && !is_lost(c, ATTRS_SIZE) && !is_lost(c, DATA_AT) &&
+	if (!is_offset_unknown && !is_unknown(s, c, ATTRS_SIZE) && !is_unknown(s, c, DATA_AT) &&
 	    attrs + number_before(s, c, ATTRS_SIZE) != number_before(s, c, DATA_AT))
 		return false;
 	return (was_attr_at(s, c, attrs) ||
-		(is_offset_lost && was_attr_at(s, c, number_before(s, c, DATA_AT) -
-							     number_before(s, c, ATTRS_SIZE)))) &&
-	       (is_lost(c, SIZE) || number_before(s, c, SIZE) == PD_FILE_HEADER_SIZE);
+		(is_offset_unknown && was_attr_at(s, c, number_before(s, c, DATA_AT) -
+								number_before(s, c, ATTRS_SIZE)))) &&
+	       (is_unknown(s, c, SIZE) || number_before(s, c, SIZE) == PD_FILE_HEADER_SIZE);
+}
+
+/* Returns whether all bytes of the number were removed, by each change in the number at `split`. */
+static bool is_gone(size_t split, size_t removed, size_t number_at)
+{
+	return split < number_at && number_at + sizeof(uint64_t) <= split + removed;
+}
+
+/* Rules out all places of a change in the number at `split` at once: what is known of the other
+ * numbers is the same for all of them. Of the three that lead to the attributes two are needed. */
+static bool may_be_split(struct header_search *s, size_t split, int64_t by)
+{
+	const struct pd_byte_change c = { split, by };
+	const size_t removed = pd_byte_change_removed(&c);
+	bool may_be;
+
+	s->unknown.at = split;
+	s->unknown.end = split + sizeof(uint64_t) + (removed ? removed - 1 : 0);
+	if (removed && is_unknown(s, &c, ATTRS_AT))
+		may_be = !is_gone(split, removed, ATTRS_AT) || !is_gone(split, removed, ATTRS_SIZE);
+	else
+		may_be = may_be_change(s, &c);
+	s->unknown.end = 0;
+	return may_be;
 }
 
 /* Sets s->header to the header before the change. Returns false if there are no attributes then. */
@@ -312,9 +347,14 @@ static int find_place(struct header_search *s, int64_t by, struct best_place *be
 		return -1;
 	/* a change after the numbers of the attributes leaves these as they are */
 	c.at = undo_header_change(s, &c) || last < DATA_SIZE ? last : DATA_SIZE - 1;
-	for (; c.at >= SIZE; c.at--)
-		if (try_place(s, &c, best))
+	for (; c.at >= SIZE; c.at--) {
+		const size_t split = c.at - c.at % sizeof(uint64_t);
+
+		if (c.at < DATA_SIZE && !may_be_split(s, split, by))
+			c.at = split;
+		else if (try_place(s, &c, best))
 			return -1;
+	}
 	return 0;
 }
 

@@ -130,15 +130,18 @@ static bool find_change(struct table_search *s, int64_t by, struct pd_byte_chang
 	const size_t size = s->n * PD_SECTION_SIZE, last = size - PD_SECTION_SIZE;
 	const size_t to = s->chained < s->n ? (s->chained + 1) * PD_SECTION_SIZE :
 			  by > 0 ? size_now(s) : size;
+	const size_t first = s->chained > 1 ? (s->chained - 1) * PD_SECTION_SIZE : 0;
+	const size_t removed = by < 0 ? (size_t)-by : 0;
 	/* where the last section ends does not depend on the place before its entry */
 	const bool ends_alike = ends_with_file(s, &(struct pd_byte_change){ 0, by });
 
-	out->by = by;
-	for (out->at = s->chained > 1 ? (s->chained - 1) * PD_SECTION_SIZE : 0; out->at < to;
-	     out->at++) {
-		const bool is_before = out->at + pd_byte_change_removed(out) <= last;
+	*out = (struct pd_byte_change){ first, by };
+	if (!ends_alike && last >= first + removed)
+		out->at = last - removed + 1;
+	for (; out->at < to; out->at++) {
+		const bool is_before = out->at + removed <= last;
 
-		if ((is_before ? ends_alike : ends_with_file(s, out)) && explains_tables(s, out))
+		if ((is_before || ends_with_file(s, out)) && explains_tables(s, out))
 			return true;
 	}
 	return false;
