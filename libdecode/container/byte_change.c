@@ -1,15 +1,16 @@
 /* byte_change.c - bytes as they were before some were inserted, or removed. */
 #include "container/byte_change.h"
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Copies the bytes from `offset` to `end` as far as there are any. Returns the offset after them. */
-static size_t copy(struct pd_bytes now, size_t is_at, size_t offset, size_t end, uint8_t *p)
+/* Copies bytes for those from `offset` to `end`, as far as there are any. Returns the
+ * offset after them. */
+static size_t copy_bytes(struct pd_bytes now, size_t is_at, size_t offset, size_t end, uint8_t *p)
 {
-	const size_t n = is_at < now.size ? smaller(end - offset, now.size - is_at) : 0;
+	const size_t n = is_at < now.size ? smaller_of(end - offset, now.size - is_at) : 0;
 
 	if (n)
 		memcpy(p, now.data + is_at, n);
@@ -23,19 +24,19 @@ size_t pd_byte_change_undo(struct pd_bytes now, const struct pd_byte_change *c, 
 	size_t at = offset;
 
 	if (at < c->at) {
-		const size_t to = smaller(end, c->at);
+		const size_t to = smaller_of(end, c->at);
 
-		at = copy(now, at, at, to, before);
+		at = copy_bytes(now, at, at, to, before);
 		if (at < to)
 			return at - offset;
 	}
 	if (at < end && at < removed_to) {
-		const size_t to = smaller(end, removed_to);
+		const size_t to = smaller_of(end, removed_to);
 
 		memset(before + (at - offset), 0, to - at);
 		at = to;
 	}
 	if (at < end)
-		at = copy(now, at + (size_t)c->by, at, end, before + (at - offset));
+		at = copy_bytes(now, at + (size_t)c->by, at, end, before + (at - offset));
 	return at - offset;
 }

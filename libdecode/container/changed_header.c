@@ -36,7 +36,7 @@ struct header_search {
 	bool found_attrs;	/* at a place of a change */
 	struct {
 		size_t at, end;
-	} unknown;	/* bytes of the header, while all places in a number are ruled out at once */
+	} unknown;	/* bytes of the header, while the places in a number are ruled out */
 	bool was_killed;	/* the recorder, so that no features confirm a change */
 	unsigned int nr_searches;	/* for the size of the records */
 };
@@ -268,8 +268,9 @@ static bool may_be_change(struct header_search *s, const struct pd_byte_change *
 	    attrs + number_before(s, c, ATTRS_SIZE) != number_before(s, c, DATA_AT))
 		return false;
 	return (was_attr_at(s, c, attrs) ||
-		(is_offset_unknown && was_attr_at(s, c, number_before(s, c, DATA_AT) -
-								number_before(s, c, ATTRS_SIZE)))) &&
+		(is_offset_unknown &&
+		 was_attr_at(s, c, number_before(s, c, DATA_AT) -
+				   number_before(s, c, ATTRS_SIZE)))) &&
 	       (is_unknown(s, c, SIZE) || number_before(s, c, SIZE) == PD_FILE_HEADER_SIZE);
 }
 
@@ -280,7 +281,7 @@ static bool is_gone(size_t split, size_t removed, size_t number_at)
 }
 
 /* Rules out all places of a change in the number at `split` at once: what is known of the other
- * numbers is the same for all of them. Of the three that lead to the attributes two are needed. */
+ * numbers is the same for all of them. Two of the three that lead to the attributes are needed. */
 static bool may_be_split(struct header_search *s, size_t split, int64_t by)
 {
 	const struct pd_byte_change c = { split, by };
@@ -290,7 +291,8 @@ static bool may_be_split(struct header_search *s, size_t split, int64_t by)
 	s->unknown.at = split;
 	s->unknown.end = split + sizeof(uint64_t) + (removed ? removed - 1 : 0);
 	if (removed && is_unknown(s, &c, ATTRS_AT))
-		may_be = !is_gone(split, removed, ATTRS_AT) || !is_gone(split, removed, ATTRS_SIZE);
+		may_be = !is_gone(split, removed, ATTRS_AT) ||
+			 !is_gone(split, removed, ATTRS_SIZE);
 	else
 		may_be = may_be_change(s, &c);
 	s->unknown.end = 0;
