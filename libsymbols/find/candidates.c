@@ -17,13 +17,13 @@
 #define OBJECT (1u << PS_WANT_OBJECT)
 
 /* %D: a directory that the user named, %H: home, %C: debuginfod's cache, %x: the id's first byte,
- * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %l: the file of
- * .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a process, %M: where
- * it mapped the file, %R: a root directory that the caller keeps, %F: a file that it keeps, %k: the
- * path of a kernel module, not compressed. The path in .gnu_debugaltlink is taken for the recorded
- * one: %a: that, if it is relative, %b: the directory of the file that states it, and its place,
- * %z: what follows the directory of debug files. A pattern whose parts are not all known is left
- * out. */
+ * %r: its other bytes, %i: all of it, %p: the recorded path, %d: its directory, %n: its last part,
+ * %l: the file of .gnu_debuglink, %V, %K: files that the user named, %P: the root directory of a
+ * process, %M: where it mapped the file, %R: a root directory that the caller keeps, %F: a file
+ * that it keeps, %k: the path of a kernel module, not compressed. The path in .gnu_debugaltlink is
+ * taken for the recorded one: %a: that, if it is relative, %b: the directory of the file that
+ * states it, and its place, %z: what follows the directory of debug files. A pattern whose parts
+ * are not all known is left out. */
 struct pattern {
 	const char *text;
 	unsigned int kinds;
@@ -62,6 +62,9 @@ static const struct pattern patterns[] = {
 	{ "%D%p.debug", DEBUG, PS_PLACE_NAMED },
 	{ "%D%d/%l", DEBUG, PS_PLACE_NAMED },
 	{ "%D/%l", DEBUG, PS_PLACE_NAMED },
+	{ "%D/%n", IMAGE | OBJECT, PS_PLACE_NAMED },
+	{ "%D/%n.dwp", PACKAGE, PS_PLACE_NAMED },
+	{ "%D/%n.debug", DEBUG, PS_PLACE_NAMED },
 	{ "/usr/lib/debug/.build-id/%x/%r.debug", DEBUG | ALT | KERNEL, PS_PLACE_BUILD_ID },
 	{ "/usr/lib/debug%z", ALT, PS_PLACE_BUILD_ID },
 	{ "%H/.debug/.build-id/%x/%r/elf", IMAGE | KERNEL | MODULE, PS_PLACE_BUILD_ID },
@@ -184,6 +187,8 @@ static const char *value_of(const struct ps_candidates *c, char part, size_t *n)
 		return has_path ? c->what->path : NULL;
 	case 'd':
 		return has_path ? c->dirname : NULL;
+	case 'n':
+		return has_path ? strrchr(c->what->path, '/') + 1 : NULL;
 	case 'l':
 		return link_of(c->what);
 	case 'V':

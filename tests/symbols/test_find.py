@@ -40,6 +40,14 @@ def test_files_named_by_the_user_come_first():
                                                    key=["named", "build-id", "recorded"].index)
 
 
+def test_files_alone_in_a_directory_of_the_user():
+    """After those of the same path."""
+    assert names("image", "/usr/bin/app", "-", "-", "dir=/d") == [
+        ("named", "/d/usr/bin/app"), ("named", "/d/app"), ("recorded", "/usr/bin/app")]
+    assert ("named", "/d/app.debug") in names("debug", "/usr/bin/app", "-", "-", "dir=/d")
+    assert names("image", "[vdso]", "-", "-", "dir=/d") == []
+
+
 def test_a_debug_file():
     assert names("debug", "/usr/bin/app", ID, "app.debug") == [
         ("build-id", f"/usr/lib/debug/.build-id/aa/{REST}.debug"),
@@ -89,10 +97,10 @@ def test_files_that_the_caller_keeps():
 def test_split_debug_information():
     """A package is next to the program, an object's file where the compiler wrote it."""
     assert names("package", "/usr/bin/app", "-", "-", "sysroot=/s", "dir=/d", "pid=7") == [
-        ("sysroot", "/usr/bin/app.dwp"), ("named", "/d/usr/bin/app.dwp"),
+        ("sysroot", "/usr/bin/app.dwp"), ("named", "/d/usr/bin/app.dwp"), ("named", "/d/app.dwp"),
         ("process", "/proc/7/root/usr/bin/app.dwp"), ("recorded", "/usr/bin/app.dwp")]
     assert names("object", "/src/a.dwo", "-", "-", "sysroot=/s", "dir=/d", "pid=7") == [
-        ("sysroot", "/src/a.dwo"), ("named", "/d/src/a.dwo"),
+        ("sysroot", "/src/a.dwo"), ("named", "/d/src/a.dwo"), ("named", "/d/a.dwo"),
         ("process", "/proc/7/root/src/a.dwo"), ("recorded", "/src/a.dwo")]
 
 

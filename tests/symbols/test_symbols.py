@@ -211,6 +211,20 @@ def test_stripped(program, symbols, tmp_path):
 
 
 @pytest.mark.sanitize
+def test_a_program_alone_in_the_directory_of_files(program, symbols, tmp_path):
+    """It was recorded elsewhere; one of another build is not used."""
+    start, _ = symbol(program, "outer")
+    records = [mapped(program, name="/elsewhere/app"), hit(BASE + start + 3)]
+    (tmp_path / "files").mkdir()
+    options = ["--debug-dir", tmp_path / "files"]
+    assert symbols.frames(records, *options)[0][0]["why"] == "NO_FILE"
+    shutil.copy(program, tmp_path / "files" / "app")
+    assert symbols.frames(records, *options)[0][0]["symbol"] == "outer"
+    records[0] = mapped(program, bytes(range(20)), name="/elsewhere/app")
+    assert symbols.frames(records, *options)[0][0]["why"] == "MISMATCH"
+
+
+@pytest.mark.sanitize
 def test_stripped_with_names_of_the_recorder(program, symbols, tmp_path):
     """It had the debug file: its names come before those that a stripped file has, but not before
     symbols that are here."""

@@ -62,9 +62,10 @@ extern const char *const symbol_unverified[];
 	CLI_STRING(0, "sysroot", "DIR", type, member.sysroot,				\
 		   "look for the mapped files and kernel modules below DIR first"),	\
 	CLI_LIST(0, "debug-dir", "DIR", type, member.debug_dirs,			\
-		 "look for files, debug files, .dwp and .dwo in DIR first: a copy of "	\
-		 "/usr/lib/debug, of ~/.debug, of a debuginfod cache or of a tree, or "	\
-		 "what perf archive packed, unpacked by tar xf FILE -C DIR"),	\
+		 "look for files, debug files, .dwp and .dwo in DIR first: they alone, "	\
+		 "or a copy of /usr/lib/debug, of ~/.debug, of a debuginfod cache or "	\
+		 "of a tree, or what perf archive packed, unpacked by tar xf FILE -C "	\
+		 "DIR"),								\
 	CLI_STRING(0, "kallsyms", "FILE", type, member.kallsyms,			\
 		   "a copy of /proc/kallsyms of the recorded machine, made since it was " \
 		   "started"),							\

@@ -86,7 +86,7 @@ struct ps_held_process {
 struct ps_places {
 	size_t size;			/* PS_PLACES() sets it */
 	const char *sysroot;
-	/* copies of /usr/lib/debug, ~/.debug or a debuginfod cache */
+	/* with files, or copies of a tree, /usr/lib/debug, ~/.debug or a debuginfod cache */
 	const char *const *debug_dirs;
 	size_t nr_debug_dirs;
 	const char *home;		/* perf keeps files in .debug below it */
