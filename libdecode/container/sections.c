@@ -68,6 +68,17 @@ struct pd_section pd_section_load(const uint8_t *p, enum pd_swap swap)
 	return (struct pd_section){ .offset = pd_load64(p, swap), .size = pd_load64(p + 8, swap) };
 }
 
+/* Returns room for exactly n bytes: sections may be large, and their sizes are known. */
+static uint8_t *reserve_exactly(struct pd_buf *out, uint64_t n)
+{
+	if (out->data && n <= out->capacity)
+		return out->data;
+	pd_buf_free(out);
+	out->data = n <= SIZE_MAX ? pd_budget_alloc(out->budget, (size_t)n) : NULL;
+	out->capacity = out->data ? (size_t)n : 0;
+	return out->data;
+}
+
 int pd_section_read(struct pd_source *source, const struct pd_section *section, struct pd_buf *out,
 		    struct pd_error *e)
 {
@@ -81,9 +92,8 @@ int pd_section_read(struct pd_source *source, const struct pd_section *section, 
 		return 0;
 	if (size > file_size - section->offset)
 		size = file_size - section->offset;
-	room = size <= SIZE_MAX ? pd_buf_reserve(out, (size_t)size) : NULL;
+	room = reserve_exactly(out, size);
 	if (!room) {
-		out->failed = false;
 		*e = (struct pd_error){ .code = PD_E_LIMIT, .severity = PD_DAMAGED,
 			.offset = section->offset,
 			.record = section->name, .want = size };

@@ -13,6 +13,7 @@
 #define WINDOW_SIZE (320u << 10)	/* fits into the cache; grows if a peek asks for more */
 #define READ_MIN (64u << 10)	/* less free space in the window is not worth a read */
 #define ZEROS_AT_ONCE 4096
+#define PIECE_SHARE 4		/* of little memory a piece would leave less than reading does */
 #define SHARED_KEPT (2u << 20)	/* bytes before the piece that two threads may still read */
 #define SHARED_MOST (16u << 20)	/* the same for many threads: their reading brings pages back */
 #define ASK_MS 200	/* a signal may come just before the wait that it should interrupt */
@@ -179,7 +180,7 @@ static bool map_file(struct pd_source *s)
 		     (uint64_t)st.st_size >= s->origin + s->size;
 	if (!s->may_map || s->mapping.data)
 		return s->may_map;
-	s->may_map = b->used <= b->limit && b->limit - b->used >= s->piece &&
+	s->may_map = s->piece <= b->limit / PIECE_SHARE && pd_budget_has_room(b, s->piece) &&
 		     pd_mapping_open(&s->mapping, s->fd, s->origin + s->size) == 0;
 	b->used += s->may_map ? s->piece : 0;
 	return s->may_map;

@@ -56,7 +56,8 @@ static int begin_stats(void *state, struct pd_reader *r)
 
 	s->session = pd_reader_session(r);
 	for (size_t i = 0; i < pd_reader_nr_features(r); i++)
-		if (pd_reader_feature(r, i, &f, &e) == 0 && f.id == PD_FEATURE_VERSION)
+		if (pd_reader_feature_id(r, i) == PD_FEATURE_VERSION &&
+		    pd_reader_feature(r, i, &f, &e) == 0)
 			update_version(s, f.bytes);
 	return 0;
 }

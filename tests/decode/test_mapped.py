@@ -13,7 +13,7 @@ from conftest import TOOLS
 from perfdata.attr import Attr
 from perfdata.container import File, zstd_records
 from perfdata.sample import sample
-from perfdata.wire import Wire, encode
+from perfdata.wire import Wire, encode, slist
 from recorder import run_measured
 
 EVENT = Attr(type=1, config=0, sample_type="IP|TID|TIME")
@@ -31,8 +31,8 @@ def recording(count=COUNT):
                    for i in range(count)], Wire("<"))
 
 
-def write(path, body, mode=0o600):
-    path.write_bytes(File(attrs=[(EVENT, [1])], records=[body]).build("<"))
+def write(path, body, mode=0o600, **parts):
+    path.write_bytes(File(attrs=[(EVENT, [1])], records=[body], **parts).build("<"))
     path.chmod(mode)
     return path
 
@@ -53,6 +53,19 @@ def test_an_own_file_is_mapped(own):
     assert plain.mapped == 0 and plain.records == COUNT
     assert mapped.mapped > own.stat().st_size // 2 and mapped.mapped_at_the_end == 0
     assert mapped[2:] == plain[2:]
+
+
+@pytest.mark.parametrize("limit, is_mapped", [(7 * MIB, False), (8 * MIB, True)])
+def test_little_memory_is_left_for_all_else(limit, is_mapped, own):
+    assert (read("map", own, limit).mapped > 0) == is_mapped
+
+
+@pytest.mark.parametrize("args", [["-f", "stats"], ["-f", "json"], ["-f", "json", "--header-only"]])
+def test_a_large_feature_needs_its_size_of_memory(args, run_pdecode, tmp_path):
+    path = write(tmp_path / "large.data", recording(), features={11: slist(["x" * 1_100_000])})
+    done = run_pdecode([*args, "--memory", "3M", path])
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == run_pdecode([*args, path]).stdout
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602])
