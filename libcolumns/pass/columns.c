@@ -9,6 +9,8 @@
 enum {
 	MAX_ROWS = 1 << 18, MAX_BYTES = 16 << 20,	/* of a batch */
 	MAX_ENTRIES = 1 << 17,		/* bytes, of samples that are numbered together */
+	ROWS_A_CHECK = 64,
+	ROW_BYTES = 1 << 16,		/* of a large row: a record has no more */
 };
 
 /* Returns whether one of two columns of samples is made. */
@@ -103,6 +105,21 @@ static int init_batches(struct pc_columns *c)
 	return 0;
 }
 
+/* Limits batches by the memory there is. The rows between two checks, if they are large, are about
+ * another batch. */
+static void limit_batches(struct pc_columns *c)
+{
+	c->max_rows = MAX_ROWS;
+	c->max_bytes = MAX_BYTES;
+	if (c->max_bytes > c->budget.limit / 32)
+		c->max_bytes = (size_t)(c->budget.limit / 32);
+	c->rows_a_check = c->max_bytes / ROW_BYTES;
+	if (c->rows_a_check > ROWS_A_CHECK)
+		c->rows_a_check = ROWS_A_CHECK;
+	if (c->rows_a_check < 1)
+		c->rows_a_check = 1;
+}
+
 /* Makes what goes with the places that `recents` keeps. */
 static int init_places(struct pc_columns *c)
 {
@@ -139,10 +156,7 @@ struct pc_columns *pc_new(const struct pc_options *o, struct pd_error *e)
 	c->registers.lists.budget = c->registers.names.budget = &c->budget;
 	c->json.line.budget = c->json.header.budget = &c->budget;
 	c->totals.first = c->totals.last = PD_NO_TIME;
-	c->max_rows = MAX_ROWS;
-	c->max_bytes = MAX_BYTES;
-	if (c->max_bytes > c->budget.limit / 32)
-		c->max_bytes = (size_t)(c->budget.limit / 32);
+	limit_batches(c);
 	pc_recents_init(&c->recents, &c->budget, c->budget.limit / 64);
 	c->samples.sites.budget = c->samples.entries.budget = &c->budget;
 	c->samples.entries_limit = (size_t)(c->budget.limit / 64);

@@ -55,6 +55,7 @@ struct pc_columns {
 	struct pc_selection selection;
 	struct pc_batch batches[PC_NR_TABLES];
 	size_t max_rows, max_bytes;	/* of a batch */
+	size_t rows_a_check;	/* of a batch's memory and size */
 	size_t side_size;		/* bytes of batches that samples have no rows in */
 	struct pc_chains chains;
 	struct pc_codes codes;

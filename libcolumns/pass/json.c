@@ -58,6 +58,15 @@ struct pd_bytes pc_json_of_record(struct pc_columns *c, const struct pd_record *
 	return first_line(pd_buf_bytes(&j->line));
 }
 
+/* Drops the summary: no row is of it. */
+static void drop_last_line(struct pd_buf *b)
+{
+	if (b->size)
+		b->size--;
+	while (b->size && b->data[b->size - 1] != '\n')
+		b->size--;
+}
+
 static void make_header(struct pc_columns *c)
 {
 	struct pc_json *j = &c->json;
@@ -67,6 +76,7 @@ static void make_header(struct pc_columns *c)
 	    j->header.failed)
 		pc_note_refusal(c, -1);
 	pd_sink_free(sink);
+	drop_last_line(&j->header);
 	j->is_made = true;
 }
 

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-enum { ROWS_A_CHECK = 64 };	/* of a batch's memory and size */
-
 bool pc_keeps(struct pc_columns *c, const struct pd_fields *item)
 {
 	return !c->o.filter ||
@@ -29,7 +27,7 @@ struct pc_batch *pc_start_rows(struct pc_columns *c, enum pc_table_number table,
 
 	if (!b->table || c->refused)
 		return NULL;
-	left = ROWS_A_CHECK - b->rows % ROWS_A_CHECK;
+	left = c->rows_a_check - b->rows % c->rows_a_check;
 	*rows = n < left ? n : left;
 	return b;
 }
@@ -88,7 +86,7 @@ void pc_finish_rows(struct pc_columns *c, struct pc_batch *b, size_t rows)
 	size_t size;
 
 	b->rows += rows;
-	if (b->rows % ROWS_A_CHECK && b->rows < c->max_rows)
+	if (b->rows % c->rows_a_check && b->rows < c->max_rows)
 		return;
 	if (pc_batch_failed(b)) {
 		c->refused = -1;

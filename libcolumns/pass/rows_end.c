@@ -194,8 +194,6 @@ bool pc_add_feature(struct pc_columns *c, size_t i)
 	size_t name;
 
 	(void)i;
-	if (!line.size)		/* those were all: their rows need the memory */
-		pd_buf_free(&c->json.header);
 	if (!b)
 		return false;
 	name = (size_t)(end - line.data);
@@ -203,6 +201,8 @@ bool pc_add_feature(struct pc_columns *c, size_t i)
 	if (line.size > name + 4)	/* ": and }} */
 		pc_set_bytes(b, PC_FEATURES_JSON,
 			     (struct pd_bytes){ end + 2, line.size - name - 4 });
+	if (c->json.at >= c->json.header.size)	/* those were all: their rows need the memory */
+		pd_buf_free(&c->json.header);
 	pc_finish_row(c, b);
 	return true;
 }

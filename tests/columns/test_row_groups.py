@@ -68,6 +68,19 @@ def test_rows_of_the_end_have_the_memory_of_samples(size, memory, run_pdecode, t
     assert read_parquet(found["samples"])[0]["stack"] == list(range(SAMPLES))
 
 
+def test_large_rows_need_no_more_memory(run_pdecode, tmp_path):
+    """A few rows fill a batch of what 2 MiB allow."""
+    event = Attr(type=1, sample_type="IP|TID|TIME|RAW|STACK_USER", sample_stack_user=32 << 10)
+    one = sample(event, ip=0x1000, pid=7, tid=7, time=100, raw=bytes((16 << 10) - 4),
+                 stack_user=bytes(32 << 10))
+    path = tmp_path / "large.data"
+    path.write_bytes(File(attrs=[(event, [1])], records=[one] * 200).build("<"))
+    found = write(run_pdecode, tmp_path / "out", path, "--memory", "2M", "--with", "stack,raw")
+    read = read_parquet(found["samples"])[0]
+    assert [len(stack) for stack in read["user_stack"]] == [32 << 10] * 200
+    assert [len(raw) for raw in read["raw"]] == [(16 << 10) - 4] * 200
+
+
 def test_many_row_groups_need_no_more_memory(run_pdecode, tmp_path):
     """Their metadata, of the whole file, would have more than there is."""
     path, nr = tmp_path / "same.data", 100_000
