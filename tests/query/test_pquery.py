@@ -456,8 +456,9 @@ def test_memory_limit():
     sql = ("with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) "
            "select i, hex(randomblob(100)) h from n order by h")
     done = run("--memory", "20M", sql, CHAINS)
-    assert done.returncode == 4 and b"needs more memory: see --memory" in done.stderr
-    assert not done.stdout
+    assert done.returncode == 4 and not done.stdout
+    assert done.stderr == (b"pquery: the query: needs more memory than --memory allows, which is "
+                           b"20 MiB: try '--memory 40M'\n")
 
 
 def test_streams_and_directories():

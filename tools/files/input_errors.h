@@ -22,4 +22,8 @@ const char *input_error_option(const struct pd_error *e);
  * that says so. */
 void input_errors_add(struct input_errors *errors, const char *name, const struct pd_error *e);
 
+/* Prints that the memory limit (0: the default) is too low for what has that name, and one that is
+ * more likely to suffice. */
+void input_lacks_memory(const struct cli_tool *tool, const char *name, uint64_t limit);
+
 #endif

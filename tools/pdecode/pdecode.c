@@ -23,7 +23,7 @@
 #include "recording/symbols.h"
 #include "sandbox/sandbox.h"
 
-enum { ERRORS_SHOWN = 20, LIKELY_MEMORY = 16 << 20 };
+enum { ERRORS_SHOWN = 20 };
 
 /* The decoding of one input. */
 struct run {
@@ -58,13 +58,7 @@ static void report_error(struct run *run, const struct pd_error *e, const char *
 
 static enum cli_exit report_memory(const struct run *run)
 {
-	const unsigned long long memory = run->s->memory ? run->s->memory : PD_MEMORY_LIMIT;
-	const unsigned int shift = memory % (1 << 20) ? memory % (1 << 10) ? 0 : 10 : 20;
-	static const char *const units[] = { "bytes", "KiB", "MiB" };
-
-	cli_error(&pdecode, "%s: needs more memory than --memory allows, which is %llu %s: try "
-		  "'--memory %lluM'", run->in.name, memory >> shift, units[shift / 10],
-		  memory < LIKELY_MEMORY ? LIKELY_MEMORY >> 20 : memory >> 19);
+	input_lacks_memory(&pdecode, run->in.name, run->s->memory);
 	return CLI_OUTPUT;
 }
 

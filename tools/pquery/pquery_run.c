@@ -57,12 +57,13 @@ void run_before_rows(void *ctx)
 		progress_clear(&run->progress);
 }
 
-static enum cli_exit print_error(const struct input *in, const struct pd_error *e)
+static enum cli_exit print_error(const struct run *run, const struct input *in,
+				 const struct pd_error *e)
 {
 	char text[512];
 
 	if ((e->code == PD_E_LIMIT && !e->text) || e->code == PD_E_NOMEM) {
-		cli_error(&pquery, "%s: needs more memory: see --memory", in->name);
+		input_lacks_memory(&pquery, in->name, run->s->memory);
 		return CLI_OUTPUT;
 	}
 	cli_error(&pquery, "%s: %s%s", in->name, pd_error_text(e, text, sizeof(text)), in->hint);
@@ -103,7 +104,7 @@ static enum cli_exit fail_query(struct run *run, int code)
 	progress_clear(&run->progress);
 	switch (code & 0xff) {
 	case SQLITE_NOMEM:
-		cli_error(&pquery, "the query needs more memory: see --memory");
+		input_lacks_memory(&pquery, "the query", run->s->memory);
 		return CLI_OUTPUT;
 	case SQLITE_AUTH:
 		cli_error(&pquery, "the tables can only be read: SELECT, WITH, VALUES and EXPLAIN "
@@ -215,7 +216,7 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 	progress_start(&run->progress, 0);
 	r = pq_database_add(&run->database, &input, &e);
 	if (!r)
-		return print_error(in, &e);
+		return print_error(run, in, &e);
 	return run->s->has_names ?
 		query_names_open(&run->names, &pquery, &run->s->symbols, in, r) : CLI_OK;
 }

@@ -32,7 +32,7 @@ enum cli_exit run_print_error(struct run *run, const struct pd_error *e)
 	char text[512];
 
 	if (e->code == PD_E_LIMIT && !e->text) {
-		cli_error(&preport, "%s: needs more memory: see --memory", run->in.name);
+		input_lacks_memory(&preport, run->in.name, run->choices.s->memory);
 		return CLI_OUTPUT;
 	}
 	if (is_disk_full(e)) {
