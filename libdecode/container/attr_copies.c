@@ -4,6 +4,7 @@
 #include "container/attr_copies.h"
 
 #include "container/sections.h"
+#include "session/sample_id_flag.h"
 
 #define WINDOW (256 * 1024)	/* bytes of records that are looked at */
 
@@ -79,13 +80,27 @@ int pd_choose_attr_copies(struct pd_source *source, struct pd_session *s,
 	return err;
 }
 
+/* Returns whether the record has a sample_id that its event does not ask for. */
+static bool has_unasked_sample_id(const struct pd_record *r)
+{
+	return r->frame.state == PD_FRAME_WHOLE && r->attr && !r->attr->trailer_size &&
+	       pd_session_see_sample_id(r->session, r->attr, r->frame.bytes) ==
+		       PD_SAMPLE_ID_PRESENT;
+}
+
+bool pd_record_is_of_copy(const struct pd_record *r)
+{
+	return r->frame.type < PD_RECORD_USER_START && pd_session_has_copies(r->session) &&
+	       (r->error.code != PD_OK || has_unasked_sample_id(r));
+}
+
 int pd_choose_by_record(struct pd_record *record, const struct pd_report *r)
 {
 	struct pd_session *s = record->session;
 
 	if (pd_session_exchange_copies(s) || pd_record_prepare(record))
 		return -1;
-	if (record->error.code == PD_OK) {
+	if (record->error.code == PD_OK && !has_unasked_sample_id(record)) {
 		report_exchange(s, r);
 		return 1;
 	}

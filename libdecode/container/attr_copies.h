@@ -12,6 +12,10 @@
 int pd_choose_attr_copies(struct pd_source *source, struct pd_session *s,
 			  const struct pd_section *data, const struct pd_report *r);
 
+/* Returns whether the copies may describe a prepared record, which does not fit its event's
+ * attribute. */
+bool pd_record_is_of_copy(const struct pd_record *record);
+
 /* The same for a pipe, with one record, which does not fit: prepares it by the copies. Returns 1 if
  * it fits these, which are then used, 0 if it does not, or -1: no memory. */
 int pd_choose_by_record(struct pd_record *record, const struct pd_report *r);

@@ -7,6 +7,7 @@
 
 #include "container/attr_copies.h"
 #include "container/attr_entries.h"
+#include "container/attr_flags.h"
 #include "container/changed_header.h"
 #include "container/feature_bits.h"
 #include "container/feature_contents.h"
@@ -339,7 +340,7 @@ int pd_header_read(struct pd_source *source, struct pd_session *s, struct pd_con
 	    pd_feature_tables_load(&l, h.bits, h.nr_features) ||
 	    pd_features_update(&l))
 		return -1;
-	if (pd_choose_attr_copies(source, s, &data, r))
+	if (pd_choose_attr_copies(source, s, &data, r) || pd_correct_attr_flags(&l, &data))
 		return pd_load_no_memory(&l);
 	if (pd_attr_entries_keep_damaged(&l, h.numbers.attrs.offset))
 		return -1;

@@ -37,8 +37,9 @@ static inline bool pd_feature_is_own(uint32_t id)
 	return id >= PD_FEATURE_PD_START && id < PD_FEATURE_PD_END;
 }
 
-/* `size` of a struct perf_event_attr. */
+/* `size` and `flags` of a struct perf_event_attr. */
 #define PD_ATTR_SIZE_AT 4
+#define PD_ATTR_FLAGS_AT 40
 static inline uint32_t pd_attr_size_load(const uint8_t *attr, enum pd_swap swap)
 {
 	return pd_load32(attr + PD_ATTR_SIZE_AT, swap);

@@ -6,6 +6,7 @@
 
 #include "layout/container.h"
 #include "layout/names_tables.h"
+#include "session/sample_id_flag.h"
 
 /* Returns the output of a record: the file itself, or a data.N of its directory. */
 static struct pd_out *record_output(struct pd_encoder *enc, pd_node record,
@@ -200,6 +201,20 @@ static int read_header_numbers(struct pd_encoder *enc, pd_node record,
 	return 0;
 }
 
+/* Takes the copies in EVENT_DESC for the events if only that of the record's has sample_id_all, as
+ * the reader of a pipe does. Returns 0, or -1 and *e. */
+static int allow_sample_id(struct pd_encoder *enc, const struct pd_attr *a,
+			   struct pd_encode_error *e)
+{
+	struct pd_session *s = &enc->session;
+
+	if (enc->stated.mode == PD_MODE_PIPE && !a->trailer_size && a->copy.size &&
+	    pd_session_sample_id_flag(s, a->copy) == PD_SAMPLE_ID_PRESENT &&
+	    pd_session_exchange_copies(s))
+		return pd_encode_no_memory(e);
+	return 0;
+}
+
 /* Sets the event, whose attribute has to allow the record's sample_id, and without which READ and
  * SAMPLE have no layout. Returns 0, or -1 and *e. */
 static int read_record_event(struct pd_encoder *enc, pd_node record, struct pd_compose_record *r,
@@ -213,6 +228,8 @@ static int read_record_event(struct pd_encoder *enc, pd_node record, struct pd_c
 		return -1;
 	if (r->sample_id && enc->v->type(r->sample_id) != PD_NODE_OBJECT)
 		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id", "expected an object");
+	if (r->sample_id && r->attr && allow_sample_id(enc, r->attr, e))
+		return -1;
 	if (r->sample_id && enc->v->member_at(r->sample_id, 0, &first, &value) &&
 	    (!r->attr || !r->attr->trailer_size))
 		return pd_encode_fail(e, PD_E_ARGUMENT, "sample_id",

@@ -140,7 +140,7 @@ static int choose_attr_copies(struct pd_reader *r)
 	int chosen;
 
 	if (r->copies_tried == PD_COPY_RECORDS || r->record.frame.state != PD_FRAME_WHOLE ||
-	    !pd_session_has_copies(&r->session))
+	    !pd_record_is_of_copy(&r->record))
 		return 0;
 	begin_update(r);
 	chosen = pd_choose_by_record(&r->record, &report);
@@ -153,8 +153,7 @@ static inline int prepare_read(struct pd_reader *r)
 {
 	if (pd_record_prepare(&r->record))
 		return -1;
-	return r->record.error.code != PD_OK && r->record.frame.type < PD_RECORD_USER_START &&
-	       r->session.is_pipe ? choose_attr_copies(r) : 0;
+	return r->session.is_pipe ? choose_attr_copies(r) : 0;
 }
 
 /* Reads the next record in the order of the file into r->record. Returns 1, 0 at the end, -1 and

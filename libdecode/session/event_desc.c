@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "session/sample_id_flag.h"
+
 enum { SMALLEST_BLOCK = 64 };	/* bytes */
 
 struct event_desc {
@@ -133,6 +135,26 @@ static void keep_copy(struct pd_session *s, struct pd_bytes copy, struct pd_byte
 	*kept = (struct pd_bytes){ bytes, copy.size };
 }
 
+/* Returns whether the copy has sample_id_all as the other events have it, and the attribute has
+ * not: all events of a recording have the same. */
+static bool has_flag_of_others(const struct pd_session *s, const struct pd_attr *a,
+			       struct pd_bytes copy)
+{
+	const enum pd_sample_id_seen flag = pd_session_sample_id_flag(s, copy);
+	size_t others = 0;
+
+	if (flag == pd_session_sample_id_flag(s, a->bytes))
+		return false;
+	for (size_t i = s->first_attr; i < s->nr_attrs; i++) {
+		if (s->attrs[i] == a)
+			continue;
+		if (pd_session_sample_id_flag(s, s->attrs[i]->bytes) != flag)
+			return false;
+		others++;
+	}
+	return others;
+}
+
 /* Returns the attribute with the same index, restored if it is the one that is damaged. */
 static struct pd_attr *check_attr(struct event_desc *d)
 {
@@ -146,7 +168,7 @@ static struct pd_attr *check_attr(struct event_desc *d)
 		return a;
 	found = compare_attrs(a->bytes, copy);
 	d->is_same = found == SAME && d->nr == d->s->nr_attrs - d->s->first_attr;
-	if (found == DIFFERENT && d->s->attrs_doubtful)
+	if (found == DIFFERENT && (d->s->attrs_doubtful || has_flag_of_others(d->s, a, copy)))
 		found = LOST;
 	if (found == DIFFERENT && !a->copy.size && !a->is_restored)
 		keep_copy(d->s, copy, &a->copy);
