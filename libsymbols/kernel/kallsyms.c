@@ -146,6 +146,8 @@ static int add_lines(struct ps_kallsyms *k, const struct lines *l)
 			next++;
 		if (address)
 			k->is_restricted = false;
+		if (is_named(&line, "_etext"))	/* of any type */
+			k->etext = address;
 		if (address && is_function(line.type))
 			add_function(k, address, &line,
 				     next < l->nr ? l->keys[next].key : UINT64_MAX);

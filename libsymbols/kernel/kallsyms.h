@@ -7,7 +7,7 @@
 
 struct ps_kallsyms {
 	struct ps_symtab symbols;	/* the functions; names are borrowed from the text */
-	uint64_t text, stext;		/* addresses of _text and _stext; 0: not there */
+	uint64_t text, stext, etext;	/* addresses of _text, _stext and _etext; 0: not there */
 	bool is_restricted;		/* all addresses are 0: kptr_restrict */
 };
 

@@ -7,6 +7,8 @@
 #include "kernel/notes.h"
 #include "session/session.h"
 
+#define PAGE 4096	/* or a multiple of it */
+
 static bool begins_with_one_of(const struct ps_symbol *s, const char *const *prefixes, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -52,6 +54,7 @@ struct kernel_search {
 	struct ps_kernel *kernel;
 	const struct pd_image *image;
 	uint64_t recorded;		/* address of the image's symbol; 0: not known */
+	uint64_t recorded_end;		/* address of its _etext; 0: not known */
 	/* what the user named */
 	bool is_named_used, is_named_restricted;
 };
@@ -62,10 +65,12 @@ static bool is_path(const char *path, const char *named)
 }
 
 /* Where the kernel is loaded differs from boot to boot: the symbol that the recording names must be
- * at the recorded address. */
+ * at the recorded address. Without such a difference, as in many virtual machines, another kernel's
+ * is there, too, but it has another size. */
 static bool is_at_recorded_place(const struct kernel_search *k, const struct ps_kallsyms *found)
 {
-	return k->recorded && (found->text == k->recorded || found->stext == k->recorded);
+	return k->recorded && (found->text == k->recorded || found->stext == k->recorded) &&
+	       (!k->recorded_end || !found->etext || found->etext == k->recorded_end);
 }
 
 /* Kernels may be loaded at the same address, so this machine's needs the recorded build id, too. */
@@ -93,8 +98,11 @@ static bool use_kallsyms(struct ps_search *search, int fd, const struct ps_candi
 	struct kernel_search *k = search->ctx;
 	struct ps_kernel *kernel = k->kernel;
 	const bool is_named = is_path(candidate->path, s->places.kallsyms);
+	const bool is_running = candidate->place == PS_PLACE_RUNNING ||
+				(is_path("/proc/kallsyms", candidate->path) &&
+				 k->image->build_id.size);
 
-	if (candidate->place == PS_PLACE_RUNNING && !runs_recorded_kernel(s, k->image))
+	if (is_running && !runs_recorded_kernel(s, k->image))
 		return false;
 	kernel->text.budget = &s->budget;
 	if (ps_file_read_all(fd, &kernel->text) == PS_OK &&
@@ -123,14 +131,25 @@ static const struct pd_image *find_kernel(const struct pd_history *h)
 	return NULL;
 }
 
-static uint64_t recorded_address(const struct pd_history *h, const struct pd_image *kernel)
+/* perf's maps of the kernel end at _etext; if it did not know that, where a page, or the address
+ * space does. */
+static uint64_t end_of_text(const struct pd_mapping *map)
+{
+	const uint64_t end = map->start + map->len;
+
+	return map->start == map->pgoff && end % PAGE && end < -(uint64_t)PAGE ? end : 0;
+}
+
+static void find_recorded_place(const struct pd_history *h, struct kernel_search *k)
 {
 	struct pd_mapping map;
 
 	for (size_t i = 0; pd_history_mapping(h, i, &map); i++)
-		if (map.image == kernel->index)
-			return map.pgoff;
-	return 0;
+		if (map.image == k->image->index) {
+			k->recorded = map.pgoff;
+			k->recorded_end = end_of_text(&map);
+			return;
+		}
 }
 
 /* The kernel's own code; modules are not in vmlinux. */
@@ -160,7 +179,7 @@ static struct kernel_search start_search(struct ps_session *s)
 	struct kernel_search k = { .kernel = &s->kernel, .image = find_kernel(h) };
 
 	if (k.image)
-		k.recorded = recorded_address(h, k.image);
+		find_recorded_place(h, &k);
 	return k;
 }
 

@@ -457,6 +457,31 @@ def test_kernel(symbols, tmp_path):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("end, word", [
+    (0x3008, "do_it"), (0x3010, "NO_KERNEL"),       # an _etext: this kernel's, another's
+    (0x4000, "do_it"), (2**64 - 1 - KERNEL, "do_it")])      # not known
+def test_another_kernel_at_the_same_address(end, word, symbols, tmp_path):
+    path = tmp_path / "kallsyms"
+    path.write_text(KALLSYMS + f"{KERNEL + 0x3008:x} D _etext\n")
+    kernel = r.mmap(-1, 0, KERNEL, end, KERNEL, "[kernel.kallsyms]_text", misc=IN_KERNEL,
+                    sid=sample_id(EVENT))
+    records = [kernel, hit(KERNEL + 0x1800, misc=IN_KERNEL)]
+    assert reason(symbols, records, "--kallsyms", path) == word
+
+
+def test_kallsyms_of_this_machine_are_of_the_recorded_kernel(symbols):
+    """That it is named by the user does not make it the recorded one."""
+    with open("/proc/kallsyms", encoding="utf-8") as file:
+        at = next((int(line.split()[0], 16) for line in file if line.split()[2] == "_stext"), 0)
+    if not at:
+        pytest.skip("the kernel shows no addresses")
+    kernel = r.mmap2_build_id(-1, 0, at, 0x1000000, at, b"\1" * 20, 5, 2,
+                              "[kernel.kallsyms]_stext", misc=IN_KERNEL, sid=sample_id(EVENT))
+    records = [kernel, hit(at + 0x1000, misc=IN_KERNEL)]
+    assert reason(symbols, records, "--kallsyms", "/proc/kallsyms") == "NO_KERNEL"
+
+
+@pytest.mark.sanitize
 def test_entry_code_that_nobody_calls(symbols, tmp_path):
     """A new task's stack has the address where ret_from_fork begins, not a return address; other
     functions that begin where a call returns were not called."""
