@@ -129,14 +129,20 @@ def started():
     return it
 
 
-DOUBTS = ("unfinished", "lost: record", "throttled the event", "[small]", "took turns",
+DOUBTS = ("unfinished", "are lost", "few samples", "throttled the event", "[small]", "took turns",
           "no call graphs", "are one function", "begin in no file", "in JIT code", "are cut at",
           "reach beyond", "idle:", "lockstep", "waits are shown", "no periods", "no names",
           "also recorded", "no address")
 
 
+def many(it, samples=50):
+    for i in range(1, samples):
+        it.sample(1000 + i * i, 10, 60, 0x1010, 0x1020)
+    return it
+
+
 def test_a_good_recording_has_no_doubts(report):
-    out = report(started())
+    out = report(many(started()))
     assert not [line for line in DOUBTS if line in out]
     assert "0 lost, 0 throttled" in out
 
@@ -147,10 +153,27 @@ def test_missing_names_are_explained(report):
                    r.throttle(21, 1, 1, sid=it.sid(21)), r.throttle(22, 1, 1, sid=it.sid(22))]
     out = report(it)
     assert "; 9 lost, 2 throttled\n" in out
-    assert re.search(r"^9 records are lost: .* -m 4M", out, re.M)
+    assert re.search(r"^9 records are lost, \d+\.\d % of all: .* -m 4M", out, re.M)
     it.records += [r.lost_samples(7, sid=it.sid(30))]   # of the records that LOST counts, and more
     assert "; 11 lost, 2 throttled\n" in report(it)
     assert re.search(r"^the kernel throttled the event 2 times: .*-F 1000$", out, re.M)
+
+
+@pytest.mark.parametrize("samples, error", [(1, 100), (4, 50), (5, 45), (49, 15), (50, None)])
+def test_few_samples_have_inexact_shares(report, samples, error):
+    found = re.search(r"^few samples: shares may be off by (\d+) %; .*-F 20000$",
+                      report(many(started(), samples)), re.M)
+    assert (found and int(found[1])) == error
+
+
+@pytest.mark.parametrize("period, is_exact", [(1, True), (3, False)])
+def test_events_that_were_counted_one_by_one_are_exact(period, is_exact, report):
+    it = started()
+    it.records.pop()
+    for i in range(9):
+        it.sample(10 + i, 10, 0, 0x1010, 0x1020, event=FAULTS)
+    event = attr("IP|TID|TIME|CPU|CALLCHAIN|IDENTIFIER", type=1, config=2, sample_period=period)
+    assert ("few samples" not in report(it, attrs=[(CLOCK, [1]), (event, [2])])) == is_exact
 
 
 def test_a_recording_without_its_end(report):
