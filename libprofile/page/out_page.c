@@ -111,8 +111,8 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 
 static void add_facts(struct page *page, const struct page_event *event)
 {
-	const struct pp_profile *p = page->out->p;
-	char text[1024], times[64] = "", doubt[256] = "; ", whole[1400];
+	struct pp_profile *p = page->out->p;
+	char text[1024], times[64] = "", doubt[256] = "; ", unnamed[1024] = "; ", whole[2400];
 
 	format_facts(p, event->event, text, sizeof(text));
 	if (event->times.step * p->one_of > 1)
@@ -122,7 +122,9 @@ static void add_facts(struct page *page, const struct page_event *event)
 		snprintf(times, sizeof(times), "; the times did not fit into memory");
 	if (!pp_doubt_stacks(p, event->event, doubt + 2, sizeof(doubt) - 2))
 		doubt[0] = '\0';
-	snprintf(whole, sizeof(whole), "%s%s%s", text, doubt, times);
+	if (!pp_doubt_names(p, event->event, unnamed + 2, sizeof(unnamed) - 2))
+		unnamed[0] = '\0';
+	snprintf(whole, sizeof(whole), "%s%s%s%s", text, doubt, unnamed, times);
 	pp_pack_text(&page->packing, "\"facts\":");
 	pp_pack_chars(&page->packing, whole);
 }

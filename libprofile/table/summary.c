@@ -10,7 +10,9 @@
 #define NS 1e9
 
 /* Some of the first samples of a program begin in the one that it replaced. */
-enum { ROOTLESS_SAMPLES = 10, ROOTLESS_PERCENT = 10, DOUBT_TEXT = 200, MANY_SAMPLES = 50 };
+enum { ROOTLESS_SAMPLES = 10, ROOTLESS_PERCENT = 10 };
+
+enum { MANY_SAMPLES = 50, UNNAMED_PERCENT = 10, DOUBT_TEXT = 200, NAME_TEXT = 400 };
 
 #define JIT_HELP "java -XX:+PreserveFramePointer"
 
@@ -303,9 +305,8 @@ struct unnamed {
 };
 
 /* Sums the self weights without a name by image, and returns the heaviest. */
-static struct unnamed find_unnamed(struct pp_out *out, const struct pp_counted_event *e)
+static struct unnamed find_unnamed(struct pp_profile *p, const struct pp_counted_event *e)
 {
-	struct pp_profile *p = out->p;
 	uint64_t *sums = pp_memory_zeroed(&p->memory, p->strings.nr, sizeof(*sums));
 	struct unnamed most = { 0 };
 
@@ -324,20 +325,46 @@ static struct unnamed find_unnamed(struct pp_out *out, const struct pp_counted_e
 	return most;
 }
 
-static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
+/* Writes to `text` what gives names to functions without one. Returns their share in percent. */
+static double doubt_names(struct pp_profile *p, const struct pp_counted_event *e, char *text,
+			  size_t size)
 {
-	const struct unnamed u = find_unnamed(out, e);
+	const struct unnamed u = find_unnamed(p, e);
 	const double share = percent(u.weight, e->weight - e->idle_weight);
 	struct pd_bytes image;
 
-	if (share < 1 || !u.function)
+	if (!u.function)
+		return 0;
+	image = pp_strings_at(&p->strings, u.function->image);
+	if (!image.size)
+		image = pp_bytes("unknown memory");
+	snprintf(text, size, "no names for %.1f %%, in %s%.*s: %s", share,
+		 u.function->kind == PP_KIND_JIT ? "JIT code, " : "",
+		 image.size < NAME_TEXT ? (int)image.size : NAME_TEXT, (const char *)image.data,
+		 help_of(p, u.function));
+	return share;
+}
+
+static bool may_doubt_names(const struct pp_profile *p)
+{
+	return p->options.namer && p->options.help;
+}
+
+bool pp_doubt_names(struct pp_profile *p, size_t i, char *text, size_t size)
+{
+	if (!p || !text || i >= p->nr_events || !may_doubt_names(p))
+		return false;
+	return doubt_names(p, &p->events[i], text, size) >= UNNAMED_PERCENT;
+}
+
+static void put_unnamed(struct pp_out *out, const struct pp_counted_event *e)
+{
+	char text[NAME_TEXT + DOUBT_TEXT * 2];
+
+	if (doubt_names(out->p, e, text, sizeof(text)) < 1)
 		return;
-	image = pp_strings_at(&out->p->strings, u.function->image);
-	pp_printf(out, "no names for %.1f %%, in ", share);
-	if (u.function->kind == PP_KIND_JIT)
-		pp_put_text(out, "JIT code, ");
-	pp_put_name(out, image.size ? image : pp_bytes("unknown memory"), 0);
-	pp_printf(out, ": %s\n", help_of(out->p, u.function));
+	pp_put_name(out, pp_bytes(text), 0);
+	pp_put_text(out, "\n");
 }
 
 void pp_put_summary(struct pp_out *out)
@@ -349,7 +376,7 @@ void pp_put_summary(struct pp_out *out)
 	put_losses(out, e);
 	put_stack_doubts(out, e);
 	put_sampling_doubts(out, e);
-	if (out->p->options.namer && out->p->options.help)
+	if (may_doubt_names(out->p))
 		put_unnamed(out, e);
 	put_other_events(out);
 }

@@ -296,6 +296,27 @@ def test_the_same_is_said_of_a_file(report, tmp_path):
         assert "begin in no file" in page((tmp_path / "out.html").read_bytes())[0]["facts"]
 
 
+@pytest.mark.parametrize("unnamed, is_said", [(1, True), (0, False)])
+@pytest.mark.parametrize("name", ["out.html", "out.pb.gz"])
+def test_missing_names_are_told_of_a_file(name, unnamed, is_said, tmp_path):
+    """One of ten samples, or none, are in a file that is not here."""
+    it = Recording()
+    it.map_kernel()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x10000, "/absent/app")
+    for i in range(10):
+        it.sample(10 + i, 10, 60, 0x1010 if i < unnamed else KTEXT + 0x2010)
+    (tmp_path / "perf.data").write_bytes(it.file())
+    (tmp_path / "kallsyms").write_text(KALLSYMS)
+    done = subprocess.run([TOOLS / "preport", "--kallsyms", tmp_path / "kallsyms", "-o",
+                           tmp_path / name, tmp_path / "perf.data"], stderr=subprocess.PIPE,
+                          check=True, text=True)
+    says = "no names for 10.0 %, in /absent/app: the file is not here"
+    assert (says in done.stderr) == is_said
+    if name == "out.html":
+        assert (says in page((tmp_path / name).read_bytes())[0]["facts"]) == is_said
+
+
 def test_a_function_of_the_kernel_alone_is_no_doubt(report):
     it = started()
     for i in range(9):
@@ -459,7 +480,8 @@ def test_the_page_tells_of_idle_samples_and_of_weights(tmp_path):
     (tmp_path / "kallsyms").write_text(KALLSYMS)
     about, nodes, _ = page(preport("-f", "flamegraph", "--kallsyms", tmp_path / "kallsyms", path,
                                    symbols=()))
-    assert about["facts"].endswith("; 1 idle sample left out") and about["has_periods"]
+    assert about["facts"].endswith("--symbols=names' record the names") and about["has_periods"]
+    assert "; 1 idle sample left out; no names for 100.0 %, in /bin/app: " in about["facts"]
     assert [f[3] for f in about["functions"] if f[2] >= 6] == ["", ""]
     data = preport("-f", "flamegraph", "--weight=samples", path)
     assert not page(data)[0]["has_periods"] and "idle samples" not in page(data)[0]["facts"]

@@ -93,7 +93,7 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 		cli_error(&preport, "%s: a table, as no format has names that end so: -f chooses "
 			  "one", s->output);
 	if (is_file)
-		wrote_warn_stacks(&preport, run->in.name, run->profile);
+		wrote_warn_doubts(&preport, run->in.name, run->profile);
 	wrote_name_others(&preport, run->in.name, &run->choices, run->profile);
 	if (is_file && isatty(STDERR_FILENO))
 		wrote_report(&preport, size, &run->choices, run->profile);

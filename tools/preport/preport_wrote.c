@@ -70,12 +70,14 @@ void wrote_warn_large(const struct cli_tool *tool, const char *input, const stru
 			  format_size(format->most, most), format_size(counts.unpacked, have));
 }
 
-void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
-		       const struct pp_profile *profile)
+void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp_profile *profile)
 {
-	char doubt[200];
+	const size_t shown = pp_main_event(profile);
+	char doubt[1024];
 
-	if (pp_doubt_stacks(profile, pp_main_event(profile), doubt, sizeof(doubt)))
+	if (pp_doubt_stacks(profile, shown, doubt, sizeof(doubt)))
+		cli_error(tool, "%s: %s", input, doubt);
+	if (pp_doubt_names(profile, shown, doubt, sizeof(doubt)))
 		cli_error(tool, "%s: %s", input, doubt);
 }
 

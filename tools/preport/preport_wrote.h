@@ -9,9 +9,8 @@
 void wrote_warn_large(const struct cli_tool *tool, const char *input, const struct format *format,
 		      const struct pp_profile *profile);
 
-/* Prints a warning if many stacks are not those of the program. */
-void wrote_warn_stacks(const struct cli_tool *tool, const char *input,
-		       const struct pp_profile *profile);
+/* Prints warnings if many stacks are not those of the program, or have no names. */
+void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp_profile *profile);
 
 /* Prints a warning if samples of another event are compared, as the older recording has none of
  * this one. */

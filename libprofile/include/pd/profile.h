@@ -260,6 +260,10 @@ PP_API void pp_count(const struct pp_profile *p, struct pp_counts *out);
  * against them. */
 PP_API bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, size_t size);
 
+/* The same for functions without a name, if many samples are in those of one file: which, and what
+ * gives names to them. Needs options.namer and options.help. */
+PP_API bool pp_doubt_names(struct pp_profile *p, size_t i, char *text, size_t size);
+
 /* --- writing --- */
 
 enum pp_format {
