@@ -14,15 +14,19 @@
 #define CLOCK_DRIFT 500000		/* ns in a second, at most: NTP changes the rate of one */
 
 /* A process number is used again: the file must not have been written before the process began, nor
- * after it ended. One that still ran may have gone on writing. */
+ * after it ended. One that still ran may have gone on writing. A recording that does not state the
+ * time of day can't tell. */
 static bool is_of_process(struct ps_session *s, const struct ps_process_code *c, int fd,
 			  struct ps_jit_file *f)
 {
 	const struct ps_life *life = c->life;
 	struct stat st;
 
-	if (!s->options.began || fstat(fd, &st))
-		return false;
+	f->is_unverified = !s->options.began;
+	if (f->is_unverified)
+		f->written = PD_NO_TIME;
+	if (f->is_unverified || fstat(fd, &st))
+		return f->is_unverified && s->options.unverified == PS_UNVERIFIED_ALWAYS;
 	if ((uint64_t)st.st_mtime + 1 < s->options.began &&
 	    !ps_session_ran_before(s, c->pid, &st.st_mtim))
 		return false;

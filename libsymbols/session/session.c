@@ -272,6 +272,16 @@ static bool is_lost(const struct pd_location *l)
 	return l->flags & PD_LOCATION_DATA && l->flags & PD_LOCATION_RETURN;
 }
 
+static unsigned int why_no_code(struct ps_session *s, int32_t pid, const struct pd_location *l)
+{
+	const struct ps_process_code *code = ps_session_process(s, pid);
+
+	if (is_lost(l))
+		return PD_WHY_NO_MAP;
+	return code && (code->map.is_unverified || code->dump.is_unverified) ?
+		       PD_WHY_MISMATCH : PD_WHY_JIT_NO_MAP;
+}
+
 static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_location *l,
 			 struct ps_known *out)
 {
@@ -282,12 +292,14 @@ static void resolve_code(struct ps_session *s, int32_t pid, const struct pd_loca
 	unsigned int from;
 
 	s->images[l->image].tried = true;
-	out->why = code && has_code(code, &at) ? PD_WHY_NO_SYMBOL :
-		   is_lost(l) ? PD_WHY_NO_MAP : PD_WHY_JIT_NO_MAP;
+	out->why = code && has_code(code, &at) ? PD_WHY_NO_SYMBOL : why_no_code(s, pid, l);
 	found = code ? ps_session_find_code(s, code, &at, &symbol, &from) : PS_JIT_NOTHING;
 	if (found == PS_JIT_NOTHING)
 		return;
-	mark_tried(s, l, from)->match = PS_MATCH_NAME_ONLY;
+	out->is_unverified = from == PS_FROM_PERF_MAP ? code->map.is_unverified :
+							code->dump.is_unverified;
+	mark_tried(s, l, from)->match = out->is_unverified ? PS_MATCH_UNVERIFIED :
+							     PS_MATCH_NAME_ONLY;
 	out->from = ps_session_code_since(s, code, &at);
 	out->why = PD_WHY_JIT_REUSED;
 	if (found == PS_JIT_SEVERAL)

@@ -85,6 +85,7 @@ struct ps_life {
 /* Names that a JIT compiler wrote for its code. */
 struct ps_jit_file {
 	bool is_found;
+	bool is_unverified;	/* there is a file, but no time of day to compare its age with */
 	uint64_t written;	/* as a time of the recording; PD_NO_TIME: not known */
 	struct pd_buf text;
 	struct ps_jit_code code;

@@ -106,7 +106,8 @@ class Symbols:
         if bundle:
             features[NUMBER["PD_SYMBOLS"]] = f.pd_symbols(bundle)
         features |= {NUMBER[name]: feature for name, feature in (more or {}).items()}
-        file = File(attrs=[(EVENT, [1])], records=records, features=features)
+        file = File(attrs=[(EVENT, [1])], records=records,
+                    features={bit: feature for bit, feature in features.items() if feature})
         self.path.write_bytes(file.build(order))
 
     def lines(self, records, *options, status=0, **more):
@@ -542,6 +543,21 @@ def test_jit(symbols):
         assert b"in //anon, NO_SYMBOL; what its compiler wrote lacks that code; " in said
     finally:
         os.unlink(path)
+
+
+@pytest.mark.sanitize
+def test_a_perf_map_where_the_recording_has_no_time_of_day(perf_map, symbols):
+    """As perf writes it: the map may be of an earlier process."""
+    pid, anonymous = perf_map
+    records, lack = [anonymous, hit(0x10020, pid=pid)], {"CLOCK_DATA": None}
+    assert reason(symbols, records, more=lack) == "MISMATCH"
+    said = symbols.run(["--symbols", "-o", "/dev/null", symbols.path]).stderr
+    assert b"in //anon, MISMATCH; nothing shows that its map here, /tmp/perf-PID.map, " in said
+    assert reason(symbols, records, "--unverified=always", more=lack) == "compiled"
+    image, = symbols.images(records, "--unverified=always", more=lack)
+    assert image["match"] == "UNVERIFIED"
+    said = symbols.run(["--symbols", "-o", "/dev/null", "--unverified=always", symbols.path]).stderr
+    assert b"files are the recorded ones, as /tmp/perf-PID.map; " in said
 
 
 MAP_WRITTEN = 109       # s of the recording's clock, at most one later

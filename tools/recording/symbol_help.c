@@ -20,6 +20,19 @@ static const char *help_without_file(const struct pd_image *image)
 	       "'precord --symbols=names' record the names";
 }
 
+static const char *help_with_another_file(const struct pd_image *image)
+{
+	if (image && pd_image_kind_is_own_code(image->kind))
+		return "nothing shows that its map here, /tmp/perf-PID.map, is of that process; "
+		       "precord, and perf record -k CLOCK_MONOTONIC, record when it ran, "
+		       "--unverified=always uses this one";
+	return image && image->build_id.size ?
+		"the file here is another build; give a copy of the recorded one with "
+		"--debug-dir" :
+		"nothing shows that the file here is the recorded one; precord --buildid-mmap "
+		"records which it is, --unverified=always uses this one";
+}
+
 static const char *help_without_symbol(const struct pd_image *image)
 {
 	if (image && pd_image_kind_is_own_code(image->kind))
@@ -49,11 +62,7 @@ const char *symbol_help(unsigned int why, const struct pd_image *image)
 	case PD_WHY_NO_FILE:
 		return help_without_file(image);
 	case PD_WHY_MISMATCH:
-		return image && image->build_id.size ?
-			"the file here is another build; give a copy of the recorded one with "
-			"--debug-dir" :
-			"nothing shows that the file here is the recorded one; precord "
-			"--buildid-mmap records which it is, --unverified=always uses this one";
+		return help_with_another_file(image);
 	case PD_WHY_NO_SYMBOLS:
 		return "it is stripped; install its debug symbols (Debian: find-dbgsym-packages "
 		       "names the package), or give its debug file with --debug-dir";

@@ -162,7 +162,8 @@ static void report_unverified(const struct symbols *n, const struct cli_tool *to
 
 	if (found && ps_session_image(n->session, first, &file))
 		cli_error(tool, "%s: nothing shows that %zu files are the recorded ones, as %s; "
-			  "their names may be wrong", input, found, file.path);
+			  "their names may be wrong", input, found,
+			  file.path ? file.path : "/tmp/perf-PID.map");
 }
 
 /* The report of a file that an image lacks: before its path, and after. */
