@@ -154,6 +154,7 @@ int pd_changed_sections_correct(const struct pd_loader *l, struct pd_stated_sect
 	pd_report_moved(l, s.name, s.offset, s.size, distance);
 	if (pd_note_range(l, "kept", c->data_end, stated->list[0].offset - c->data_end))
 		return -1;
+	stated->are_moved = true;
 	move_sections(stated, &changed, distance);
 	leave_out(c, stated, &changed, &places);
 	return 0;

@@ -9,6 +9,7 @@
 struct pd_stated_sections {
 	struct pd_section list[PD_FEATURE_BITS];	/* by feature, ascending */
 	size_t n;
+	bool are_moved;			/* some of them, from where the tables state them */
 };
 
 /* Corrects the places of the sections of a file that has more or fewer bytes than they add up to.

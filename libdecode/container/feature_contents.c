@@ -109,3 +109,22 @@ int pd_feature_is_filled(const struct pd_loader *l, const struct pd_section *sec
 	*is_filled = extent.code == PD_OK && extent.end == section->size;
 	return 0;
 }
+
+int pd_feature_look_at_form(const struct pd_loader *l, const struct pd_section *section,
+			    struct pd_buf *bytes, enum pd_feature_form *form)
+{
+	const struct pd_feature_desc *d = section->feature == PD_FEATURE_CPU_TOPOLOGY ?
+		NULL : pd_feature_desc(section->feature);
+	const struct pd_plan *plan = d ? pd_session_feature_plan(l->session, d) : NULL;
+	struct pd_extent_of extent;
+
+	*form = plan ? PD_FORM_FITS_NOT : PD_FORM_NONE;
+	if (!plan || !section->size)
+		return 0;
+	if (pd_section_read(l->source, section, bytes, l->e))
+		return l->e->code == PD_E_IO ? -1 : 0;
+	pd_measure(plan, pd_buf_bytes(bytes), 0, l->session->swap, PD_TEXT_TO_END, &extent);
+	if (bytes->size == section->size && extent.code == PD_OK && extent.end == section->size)
+		*form = PD_FORM_FITS;
+	return 0;
+}

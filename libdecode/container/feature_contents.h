@@ -20,4 +20,15 @@ bool pd_feature_has_form(struct pd_session *s, uint32_t feature);
 int pd_feature_is_filled(const struct pd_loader *l, const struct pd_section *section,
 			 struct pd_buf *bytes, bool *is_filled);
 
+enum pd_feature_form {
+	PD_FORM_NONE,		/* the fields are not known, or depend on another feature */
+	PD_FORM_FITS,		/* they fill the section */
+	PD_FORM_FITS_NOT,
+};
+
+/* Sets *form to whether the fields of the feature fill the section, whatever their values are.
+ * `bytes` is reused. Returns 0, or -1 and *l->e. */
+int pd_feature_look_at_form(const struct pd_loader *l, const struct pd_section *section,
+			    struct pd_buf *bytes, enum pd_feature_form *form);
+
 #endif

@@ -5,6 +5,8 @@
 
 #include "container/changed_sections.h"
 #include "container/changed_tables.h"
+#include "container/wrong_bit.h"
+#include "container/wrong_entry.h"
 
 #define OWN_TABLE "own_feature_table"
 
@@ -149,7 +151,6 @@ static int load_own_table(const struct pd_loader *l, size_t at, const struct tab
 static int list_sections(const struct pd_loader *l, const struct entries *entries,
 			 struct pd_stated_sections *stated)
 {
-	stated->n = 0;
 	for (uint32_t bit = 0; bit < PD_FEATURE_BITS; bit++) {
 		struct pd_section *const feature = &stated->list[stated->n];
 
@@ -162,16 +163,16 @@ static int list_sections(const struct pd_loader *l, const struct entries *entrie
 			return pd_load_no_memory(l);
 		stated->n++;
 	}
-	return l->container->info.size_known && !l->container->features_moved ?
-		       pd_changed_sections_correct(l, stated) :
-		       0;
+	if (!l->container->info.size_known || l->container->features_moved)
+		return 0;
+	return pd_changed_sections_correct(l, stated) || pd_wrong_entry_correct(l, stated) ? -1 : 0;
 }
 
 static int add_features(const struct pd_loader *l, const struct entries *entries)
 {
 	struct pd_container *c = l->container;
 	const size_t first = c->info.nr_sections;
-	struct pd_stated_sections stated;
+	struct pd_stated_sections stated = { .n = 0 };
 
 	if (list_sections(l, entries, &stated))
 		return -1;
@@ -203,18 +204,22 @@ static int load_tables(const struct pd_loader *l, const bool bits[PD_FEATURE_BIT
 	return add_features(l, &entries);
 }
 
-int pd_feature_tables_load(const struct pd_loader *l, const bool bits[PD_FEATURE_BITS], size_t n)
+int pd_feature_tables_load(const struct pd_loader *l, const bool stated[PD_FEATURE_BITS], size_t n)
 {
 	struct pd_container *c = l->container;
 	const struct pd_section both = { .name = "feature_table", .offset = c->data_end,
 					 .size = PD_FEATURE_TABLES_MAX };
 	struct pd_buf bytes = { .budget = l->session->budget };
 	struct pd_restored_tables restored = { .bytes.budget = l->session->budget };
+	bool bits[PD_FEATURE_BITS];
 	int err = 0;
 
+	memcpy(bits, stated, sizeof(bits));
 	if (c->data_end == UINT64_MAX)
 		return 0;
 	if (n && c->info.size_known && !c->features_moved)
+		err = pd_wrong_bit_correct(l, bits, &n);
+	if (!err && n && c->info.size_known && !c->features_moved)
 		err = pd_changed_tables_restore(l, bits, n, &restored);
 	if (!err && !restored.bytes.size)
 		err = pd_section_read_needed(l, &both, &bytes);

@@ -5,6 +5,8 @@
 #include "container/feature_table.h"
 #include "container/file_bytes.h"
 #include "container/moved_features.h"
+#include "container/section_chain.h"
+#include "container/sections.h"
 #include "stream/resync.h"
 
 #define CHUNK 65536
@@ -182,6 +184,20 @@ static bool find_table(const struct file *f, uint64_t offset, size_t n, uint64_t
 	return false;
 }
 
+/* Returns whether there is a feature table here of which at most one number is wrong. */
+static bool nearly_table_at(const struct file *f, uint64_t offset, size_t n)
+{
+	uint8_t bytes[PD_FEATURE_BITS * PD_SECTION_SIZE];
+	struct pd_section_chain chain = { .n = n, .begin = offset + n * PD_SECTION_SIZE,
+					  .end = f->bytes.size };
+
+	if (!pd_file_bytes_load(&f->bytes, offset, bytes, n * PD_SECTION_SIZE))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		chain.list[i] = pd_section_load(bytes + i * PD_SECTION_SIZE, f->bytes.swap);
+	return pd_section_chain_is_there(&chain);
+}
+
 /* Returns whether the features are after the stated end of the records. */
 static bool is_table_stated(const struct file *f, const struct pd_header_numbers *h,
 			    size_t nr_features)
@@ -190,7 +206,8 @@ static bool is_table_stated(const struct file *f, const struct pd_header_numbers
 
 	return pd_file_bytes_has(&f->bytes, h->data.offset, h->data.size) &&
 	       (table_at(f, end, nr_features) ||
-		pd_feature_own_table_at(f->bytes.source, end + nr_features * PD_SECTION_SIZE));
+		pd_feature_own_table_at(f->bytes.source, end + nr_features * PD_SECTION_SIZE) ||
+		nearly_table_at(f, end, nr_features));
 }
 
 static struct pd_moved_search search_in(const struct file *f, const struct pd_header_numbers *h,
