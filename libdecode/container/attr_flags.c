@@ -93,11 +93,13 @@ static int set_flag(const struct pd_loader *l, enum pd_sample_id_seen seen)
 	return 0;
 }
 
-/* A record without sample_id may be one that perf has synthesized: those that have it count. */
+/* Records without sample_id may be synthesized: they decide only between attributes that differ. */
 static enum pd_sample_id_seen decide(struct votes records, struct votes attrs)
 {
-	if (records.with || records.without)
-		return records.with ? PD_SAMPLE_ID_PRESENT : PD_SAMPLE_ID_ABSENT;
+	if (records.with)
+		return PD_SAMPLE_ID_PRESENT;
+	if (attrs.with && attrs.without && records.without)
+		return PD_SAMPLE_ID_ABSENT;
 	if (attrs.with == attrs.without)
 		return PD_SAMPLE_ID_UNKNOWN;
 	return attrs.with > attrs.without ? PD_SAMPLE_ID_PRESENT : PD_SAMPLE_ID_ABSENT;
