@@ -116,7 +116,7 @@ def test_a_recording_without_samples_is_no_filter_that_matches_nothing(recording
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)
     (tmp_path / "x").write_bytes(it.file())
-    for options, says in (([tmp_path / "x"], "the recording has no samples: pdecode -f stats"),
+    for options, says in (([tmp_path / "x"], "the recording has no samples: nothing ran for lo"),
                           (["--pid=10", tmp_path / "x"], "no sample matches"),
                           (["-e", "cycles", recording], "no sample matches")):
         status, out, said = everything(*options)

@@ -161,7 +161,8 @@ static const char *why_empty(const struct run *run)
 		return "no context switches: record with precord --off-cpu";
 	if (run->filter || run->choices.s->filter.events.count)
 		return "no sample matches";
-	return "the recording has no samples: pdecode -f stats shows what it has";
+	return "the recording has no samples: nothing ran for long enough, or its events only "
+	       "count; pdecode -f stats shows what it has";
 }
 
 /* Warns if the time of --wall is only that on or off the CPU. */
