@@ -30,7 +30,10 @@ struct graph {
 	uint64_t *values;
 	size_t values_capacity;
 	bool *are_repeated;	/* names of events */
-	uint8_t *is_named;	/* strings and functions whose name was written */
+	/* The numbers of objects, files and functions are in the order in which they are written:
+	 * threads add strings in another. 0: not yet written. */
+	uint32_t *numbers;
+	uint32_t nr_numbers[3];
 };
 
 static bool is_same_cost(const void *ctx, uint32_t id, const void *key)
@@ -126,21 +129,26 @@ static int compare_costs(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Writes "key=(number) name", and the name only the first time. */
-static void put_reference(struct graph *g, const char *key, uint32_t number, size_t slot,
-			  struct pd_bytes name)
+enum { OBJECT, SOURCE, FUNCTION };
+
+/* Writes "key=(number) name", and the name only the first time. Files, objects and functions are
+ * numbered apart. */
+static void put_reference(struct graph *g, const char *const keys[3], unsigned int kind,
+			  size_t slot, struct pd_bytes name)
 {
-	pp_printf(g->out, "%s=(%" PRIu32 ")", key, number + 1);
-	if (!g->is_named[slot]) {
+	const bool is_first = !g->numbers[slot];
+
+	if (is_first)
+		g->numbers[slot] = ++g->nr_numbers[kind];
+	pp_printf(g->out, "%s=(%" PRIu32 ")", keys[kind], g->numbers[slot]);
+	if (is_first) {
 		pp_put_text(g->out, " ");
 		pp_put_name(g->out, name.size ? name :
 			    (struct pd_bytes){ (const uint8_t *)"???", 3 }, 0);
-		g->is_named[slot] = 1;
 	}
 	pp_put_text(g->out, "\n");
 }
 
-/* Files, objects and functions are numbered apart. */
 static void put_function(struct graph *g, uint32_t function, const char *const keys[3])
 {
 	static const struct pd_bytes unknown = { NULL, 0 };
@@ -148,13 +156,12 @@ static void put_function(struct graph *g, uint32_t function, const char *const k
 	const struct pp_named *f = &p->functions[function];
 	const size_t nr = p->strings.nr;
 
-	put_reference(g, keys[0], f->image, f->image, pp_strings_at(&p->strings, f->image));
+	put_reference(g, keys, OBJECT, f->image, pp_strings_at(&p->strings, f->image));
 	if (f->file != PP_NONE)
-		put_reference(g, keys[1], f->file, nr + f->file,
-			      pp_strings_at(&p->strings, f->file));
+		put_reference(g, keys, SOURCE, nr + f->file, pp_strings_at(&p->strings, f->file));
 	else
-		put_reference(g, keys[1], (uint32_t)nr, 2 * nr, unknown);
-	put_reference(g, keys[2], function, 2 * nr + 1 + function,
+		put_reference(g, keys, SOURCE, 2 * nr, unknown);
+	put_reference(g, keys, FUNCTION, 2 * nr + 1 + function,
 		      pp_strings_at(&p->strings, f->name));
 }
 
@@ -229,9 +236,9 @@ int pp_write_callgrind(struct pp_out *out)
 	const size_t nr_names = 2 * p->strings.nr + 1 + p->nr_functions;
 	int ret = 0;
 
-	g.is_named = pp_memory_zeroed(g.memory, nr_names, 1);
+	g.numbers = pp_memory_zeroed(g.memory, nr_names, sizeof(*g.numbers));
 	g.are_repeated = pp_find_repeated_names(p);
-	if (!g.is_named || !g.are_repeated)
+	if (!g.numbers || !g.are_repeated)
 		ret = -1;
 	for (uint32_t i = 0; i < p->tree.nr && !ret; i++)
 		if (p->tree.nodes[i].samples && !p->places[i].is_left_out)
@@ -242,7 +249,7 @@ int pp_write_callgrind(struct pp_out *out)
 		put_head(&g);
 		put_costs(&g);
 	}
-	pp_memory_free(g.memory, g.is_named, nr_names, 1);
+	pp_memory_free(g.memory, g.numbers, nr_names, sizeof(*g.numbers));
 	pp_memory_free(g.memory, g.are_repeated, p->nr_events, sizeof(*g.are_repeated));
 	pp_memory_free(g.memory, g.costs, g.capacity, sizeof(*g.costs));
 	pp_memory_free(g.memory, g.values, g.values_capacity, sizeof(*g.values));

@@ -10,7 +10,9 @@ from conftest import TOOLS
 from known_recording import CLOCK, FAULTS, KTEXT, Recording
 from perfdata.case import attr
 from perfdata.container import File
+from perfdata.features import NUMBER
 from perfdata.sample import sample
+from perfdata.wire import slist
 from profiles import preport
 from recorder import run_measured
 
@@ -53,6 +55,27 @@ def test_threads_give_the_same_bytes(form, large):
     assert len(want) > 1000
     for jobs in ("-j2", "-j3", "-j16"):
         assert preport("-f", form, "--addrs", jobs, large) == want
+
+
+def test_callgrind_numbers_objects_alike(tmp_path):
+    """The command line is a string, too, the first cut stack is in the last part, and other samples
+    are in no file."""
+    it = Recording()
+    it.map_kernel()
+    it.task(10)
+    head, it.records = it.records, []
+    for i in range(1500):
+        it.sample(10 + i, 10, 1, 0x1000 + 16 * (i % 50))
+    often, it.records = it.records, []
+    for i in range(20):
+        it.sample(3001 + i, 99, 1, 0x1000 + 16 * i)
+    it.sample(4000, 10, 1, *range(0x1000, 0x1000 + 16 * 127, 16))
+    it.records = [*head, *often * 60, *it.records]
+    path = tmp_path / "perf.data"
+    path.write_bytes(File(attrs=[(CLOCK, [1]), (FAULTS, [2])], records=it.records,
+                          features={NUMBER["CMDLINE"]: slist(["app"])}).build("<"))
+    assert (preport("-f", "callgrind", "-j1", path) == preport("-f", "callgrind", "-j2", path) ==
+            preport("-f", "callgrind", "-j3", path))
 
 
 @pytest.mark.parametrize("shape", ("--parent=*one+0x*", "--cut-after=*two*", "--max-stack=3",
