@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layout/container.h"
+#include "stream/record_refs.h"
 #include "stream/resync.h"
 
 static void set_error(struct pd_record *r, enum pd_code code, const char *field, uint64_t want,
@@ -297,6 +298,16 @@ static void check_rest(struct pd_record *r)
 		set_error(r, PD_E_TRAILING, NULL, 0, rest);
 }
 
+static void check_refs(struct pd_record *r)
+{
+	const char *field;
+	const enum pd_code code = r->frame.state == PD_FRAME_WHOLE ?
+		pd_record_check_refs(r, &field) : PD_OK;
+
+	if (code != PD_OK)
+		set_error(r, code, field, 0, r->body.size - r->extent.end);
+}
+
 static inline void clear_trailer(struct pd_record *r)
 {
 	r->trailer = NULL;
@@ -322,6 +333,8 @@ static int prepare_found(struct pd_record *r, enum pd_found found, const struct 
 	r->layout = layout;
 	r->plan = choose_plan(r, layout);
 	if (!r->plan) {
+		if (!d)
+			check_refs(r);
 		if (d && (d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ))
 			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 		return d && !d->opaque && r->frame.type >= PD_RECORD_USER_START ? -1 : 0;
@@ -337,6 +350,8 @@ static int prepare_found(struct pd_record *r, enum pd_found found, const struct 
 	else if (found == PD_FOUND_LAYOUT ||
 		 (found == PD_NOT_FOUND && r->trailer && r->frame.type < PD_RECORD_USER_START))
 		set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
+	else if (r->frame.type >= PD_RECORD_USER_START)
+		check_refs(r);
 	else
 		check_rest(r);
 	return 0;

@@ -56,6 +56,8 @@ static enum pd_next end_of_records(struct pd_stream *s, struct pd_frame *f, stru
 
 	s->no_more_inner = true;
 	next = pd_stream_next_inner(s, f, e);
+	if (next == PD_NEXT_END)
+		next = pd_stream_end_inner(s, e);
 	if (next != PD_NEXT_END)
 		return next;
 	s->ended = true;

@@ -85,6 +85,9 @@ struct pd_stream {
 	uint64_t zero_tail, zero_tail_end;	/* zeros at the end of the last skipped bytes; the
 						 * offset after these */
 	uint64_t outer_size;	/* of the compressed record being expanded */
+	uint64_t expanded_before;	/* bytes that the records before it expanded to */
+	uint64_t barren, barren_at;	/* compressed records in a row that expanded to nothing,
+					 * and the offset of the first */
 	struct pd_bytes last_sample;	/* in the window; if empty, its first bytes are in
 					 * `sample` */
 	uint8_t sample[PD_SAMPLE_HEAD];	/* gives the time when framing is lost */

@@ -166,6 +166,26 @@ static enum pd_next cut_frame(struct pd_stream *s, struct pd_error *e)
 	return PD_NEXT_DAMAGE;
 }
 
+/* Notes whether the record that is used up has led to any bytes. If it has not, the next one must:
+ * recorders flush zstd for each record, but a block may be larger than one. */
+static void note_expanded(struct pd_stream *s)
+{
+	if (s->inner_base + s->inner_size != s->expanded_before)
+		s->barren = 0;
+	else if (s->outer_size && !s->barren++)
+		s->barren_at = s->outer_offset;
+}
+
+enum pd_next pd_stream_end_inner(struct pd_stream *s, struct pd_error *e)
+{
+	if (!s->barren)
+		return PD_NEXT_END;
+	s->barren = 0;
+	*e = (struct pd_error){ .code = PD_E_CODEC, .severity = PD_DAMAGED, .field = "zstd",
+				.offset = s->barren_at, .record = "COMPRESSED" };
+	return PD_NEXT_DAMAGE;
+}
+
 enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	if (s->cut_frame_at != UINT64_MAX)
@@ -216,8 +236,10 @@ enum pd_next pd_stream_next_inner(struct pd_stream *s, struct pd_frame *f, struc
 			e->record = "COMPRESSED";
 			return PD_NEXT_DAMAGE;
 		}
-		if (more == 0)
+		if (more == 0) {
+			note_expanded(s);
 			return PD_NEXT_END;
+		}
 	}
 }
 
@@ -277,6 +299,7 @@ int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, str
 	pd_zstd_stream_input(s->zstd, payload);
 	s->outer_offset = f->offset;
 	s->outer_size = f->bytes.size;
+	s->expanded_before = s->inner_base + s->inner_size;
 	s->expanding = true;
 	return 0;
 }

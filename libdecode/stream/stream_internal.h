@@ -122,6 +122,10 @@ enum pd_leads pd_stream_leads_on(struct pd_stream *s, struct pd_lost *l, struct 
 
 /* --- stream_inner.c --- */
 
+/* At the end of the records: reports compressed records that wait for more, once. Returns
+ * PD_NEXT_DAMAGE and *e, or PD_NEXT_END. */
+enum pd_next pd_stream_end_inner(struct pd_stream *s, struct pd_error *e);
+
 /* Starts to expand the compressed record f. Returns 0, or -1 and *e. */
 int pd_stream_start_expanding(struct pd_stream *s, const struct pd_frame *f, struct pd_error *e);
 

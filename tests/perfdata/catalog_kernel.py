@@ -104,8 +104,8 @@ def plain_records():
     yield whole("callchain-deferred", r.callchain_deferred(99, [0x401000, 0x402000], sid=sid),
                 type="CALLCHAIN_DEFERRED", cookie=99, ips=["0x401000", "0x402000"])
     yield whole("callchain-deferred-empty", r.callchain_deferred(0, [], sid=sid), ips=[])
-    yield one_record("unknown-kernel-type", r.record(60, b"\1\2\3\4\5\6\7\x08"), type="UNKNOWN",
-                     type_id=60, body="0102030405060708")
+    yield one_record("unknown-kernel-type", r.record(26, b"\1\2\3\4\5\6\7\x08"), type="UNKNOWN",
+                     type_id=26, body="0102030405060708")
 
 
 def trailers():

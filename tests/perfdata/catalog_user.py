@@ -78,13 +78,13 @@ def headers():
 def streams():
     yield one_record("finished-round", r.finished_round(), type="FINISHED_ROUND", size=8)
     yield one_record("finished-init", r.finished_init(), type="FINISHED_INIT", size=8)
-    yield one_record("id-index", r.id_index([(42, 0, 1, -1), (43, 1, -1, 8)]), type="ID_INDEX",
+    yield one_record("id-index", r.id_index([(42, 0, 1, -1), (42, 1, -1, 8)]), type="ID_INDEX",
                      nr=2,
                      entries=[{"id": 42, "idx": 0, "cpu": 1, "tid": -1},
-                              {"id": 43, "idx": 1, "cpu": -1, "tid": 8}])
-    yield one_record("id-index-guest", r.id_index([(42, 0, 1, -1), (43, 1, 2, 8)],
+                              {"id": 42, "idx": 1, "cpu": -1, "tid": 8}])
+    yield one_record("id-index-guest", r.id_index([(42, 0, 1, -1), (42, 1, 2, 8)],
                                                   [(0, 0), (99, 3)]),
-                     type="ID_INDEX", nr=2, **{"entries[1].id": 43})
+                     type="ID_INDEX", nr=2, **{"entries[1].id": 42})
     yield one_record("id-index-empty", r.id_index([]), nr=0, entries=[])
     yield one_record("thread-map", r.thread_map([(7, "sh"), (8, "sixteen-letters")]),
                      type="THREAD_MAP",
@@ -97,8 +97,8 @@ def streams():
     yield one_record("time-conv-long", r.time_conv_long(10, 20, 30, 40, 0xFFFFFFFF, 1, 1),
                      time_shift=10,
                      time_cycles=40, cap_user_time_zero=1, cap_user_time_short=1)
-    yield one_record("unknown-user-type", r.record(99, b"\1\2\3\4\5\6\7\x08"), type="UNKNOWN",
-                     type_id=99,
+    yield one_record("unknown-user-type", r.record(90, b"\1\2\3\4\5\6\7\x08"), type="UNKNOWN",
+                     type_id=90,
                      body="0102030405060708")
 
 

@@ -1,0 +1,58 @@
+"""One wrong bit in the records that perf itself writes, of a pipe above all: what is lost by it is
+reported."""
+import json
+
+import pytest
+
+from conftest import FIXTURES
+from encoding import document, pdecode
+from test_header_numbers import flipped
+
+pytestmark = pytest.mark.sanitize
+
+PERF = FIXTURES / "perf"
+HEADER = 8
+IN_USE = 7      # bits of the types of records
+
+
+def places(data, *types):
+    """Offset and size of the records of these types."""
+    return [(r["offset"], r["size"]) for r in document(data)["records"]
+            if r["type"] in types and "inner_offset" not in r]
+
+
+def errors_of(data):
+    code, text = pdecode(data)
+    found = json.loads(text)
+    in_records = [record["error"] for record in found["records"] if "error" in record]
+    assert code == (1 if found["errors"] or in_records else 0)
+    return {e["code"] for e in [*found["errors"], *in_records] if e["severity"] != "note"}
+
+
+@pytest.mark.parametrize("name", ["18-pipe", "67-stat-record-pipe", "95-zstd-pipe"])
+def test_types_that_no_perf_writes(name):
+    data = (PERF / f"{name}.data").read_bytes()
+    found = places(data, "HEADER_ATTR", "EVENT_UPDATE", "FINISHED_ROUND", "COMPRESSED", "STAT")
+    for at, _ in found[:20]:
+        for bit in range(IN_USE, 16):
+            assert errors_of(flipped(data, 8 * at + bit)), f"byte {at}, bit {bit}"
+
+
+@pytest.mark.parametrize("name, kind, at", [
+    ("18-pipe", "EVENT_UPDATE", 8), ("67-stat-record-pipe", "EVENT_UPDATE", 8),
+    ("67-stat-record-pipe", "STAT", 0), ("18-pipe", "ID_INDEX", 8), ("01-basic", "ID_INDEX", 8)])
+def test_ids_of_no_event(name, kind, at):
+    data = (PERF / f"{name}.data").read_bytes()
+    begin, _ = places(data, kind)[0]
+    for bit in range(0, 64, 3):
+        assert "NO_ATTR" in errors_of(flipped(data, 8 * (begin + HEADER + at) + bit)), bit
+
+
+def test_records_of_a_compressed_one():
+    """The size of its first block is too large: it waits for bytes that never come."""
+    data = (PERF / "16-zstd.data").read_bytes()
+    begin, _ = places(data, "COMPRESSED")[-1]
+    for bit in range(3, 20):
+        changed = flipped(data, 8 * (begin + HEADER) + bit)
+        before, after = (len(document(d)["records"]) for d in (data, changed))
+        assert before == after or errors_of(changed), bit
