@@ -34,6 +34,7 @@ int pd_features_update(const struct pd_loader *l)
 			}
 		}
 	pd_buf_free(&bytes);
+	pd_session_correct_names(l->session);
 	return 0;
 }
 

@@ -233,6 +233,7 @@ int pd_encode_features(struct pd_encoder *enc, pd_node features, struct pd_encod
 	for (size_t i = 0; enc->v->member_at(features, i, &name, &value); i++)
 		if (encode_feature(enc, name, features, e))
 			return -1;
+	pd_session_correct_names(&enc->session);	/* as a reader does */
 	return 0;
 }
 

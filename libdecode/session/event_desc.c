@@ -311,8 +311,23 @@ static void visit_ids(void *ctx, const struct pd_field *f, const struct pd_numbe
 	a = find_event(d, ids);
 	if (!a)
 		return;
+	pd_session_compare_name(d->s, a, d->name, &(struct pd_error){ .record = "EVENT_DESC",
+								      .offset = d->offset });
 	pd_session_rename(d->s, a, d->name, PD_NAME_FROM_FILE);
 	add_ids(d, a, ids);
+}
+
+/* Reports another number of events than the recording has. A pipe may have fewer: EVENT_DESC then
+ * defines the others. */
+static void check_count(const struct event_desc *d, size_t nr_events)
+{
+	if (d->nr == nr_events || (d->s->is_pipe && d->nr > nr_events) || !d->s->report)
+		return;
+	d->s->report(d->s->report_ctx, &(struct pd_error){
+		.code = PD_E_MISMATCH, .severity = PD_DAMAGED, .record = "EVENT_DESC",
+		.field = "nr", .offset = d->offset,
+		.text = d->nr < nr_events ? "it lists fewer events than the recording has" :
+					    "it lists more events than the recording has" });
 }
 
 void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes section,
@@ -323,10 +338,12 @@ void pd_event_desc_update(struct pd_session *s, const struct pd_plan *plan, stru
 		.enter = visit_enter,
 	};
 	struct event_desc d = { .s = s, .offset = offset };
+	const size_t nr_events = s->nr_attrs - s->first_attr;
 	struct pd_extent_of extent;
 
 	pd_measure(plan, section, 0, s->swap, PD_TEXT_TO_END, &extent);
 	pd_visit_batches(plan, section, 0, s->swap, &extent, &v, visit_batch, &d);
+	check_count(&d, nr_events);
 	if (d.restored)
 		pd_session_compare_events(s);
 }

@@ -93,6 +93,7 @@ struct pd_session {
 	struct pd_tracepoints *tracepoints;
 	const struct pd_arch *arch;
 	unsigned int arch_changes;
+	uint32_t last_feature;		/* of a pipe */
 	uint32_t updates;		/* counts changes that may change names of events */
 	uint32_t cpus_available;
 	uint64_t compression_ratio;	/* from the COMPRESSED feature; 0: unknown */
@@ -136,6 +137,9 @@ static inline uint64_t pd_session_own_id(const struct pd_session *s, const struc
 /* Sets an event's name. An implied one leaves name_from as it is. */
 void pd_session_rename(struct pd_session *s, struct pd_attr *a, struct pd_bytes name,
 		       enum pd_name_from from);
+/* Reports that another name of the event is known. `where` has the record and its offset. */
+void pd_session_compare_name(const struct pd_session *s, const struct pd_attr *a,
+			     struct pd_bytes name, const struct pd_error *where);
 /* At the end of the records: reports events that still no record has defined, once, and sets
  * pd_attr.is_restored. */
 void pd_session_report_missing(struct pd_session *s);
@@ -144,6 +148,9 @@ void pd_session_report_missing(struct pd_session *s);
  * improve as more of the file is known. */
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a);
 void pd_session_name_events(struct pd_session *s);
+/* Corrects and reports names in EVENT_DESC that differ in one byte from what the attributes imply.
+ * Features that imply names must be known. */
+void pd_session_correct_names(struct pd_session *s);
 /* Returns the name that pd_session_name_event() would give, without storing it: safe while another
  * thread names events. Uses buf unless the file names the event. */
 struct pd_bytes pd_session_event_name(const struct pd_session *s, const struct pd_attr *a,
@@ -198,6 +205,7 @@ static inline void pd_session_begin_recording(struct pd_session *s)
 {
 	s->first_attr = s->nr_attrs;
 	s->last.attr = NULL;
+	s->last_feature = 0;
 }
 
 /* Returns the event of a sample that has the id of the one before it, as most have, or NULL.

@@ -1,15 +1,10 @@
 /* session_update.c - updates the session from features and perf's own records, by their layouts. */
 #include "session/event_desc.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "layout/event_name.h"
 #include "plan/extract.h"
 
-#define ATTR_HARDWARE 0
-#define ATTR_TRACEPOINT 2
-#define ATTR_HW_CACHE 3
 #define MAX_ARCH_CHANGES 4	/* each compiles the plans again; no machine has more than one */
 
 static bool is_named(const struct pd_field *f, const char *name)
@@ -296,7 +291,22 @@ static int define_added(struct pd_session *s, struct pd_attr *a, struct pd_bytes
 	return err;
 }
 
-static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body)
+/* Reports an attribute without a size after others that have one: the record is of another type. */
+static void check_attr_size(const struct pd_session *s, struct pd_bytes attr, uint64_t offset)
+{
+	const struct pd_attr *before =
+		s->nr_attrs > s->first_attr ? s->attrs[s->first_attr] : NULL;
+
+	if (before && before->bytes.size >= PD_ATTR_SIZE_VER0 && s->report &&
+	    pd_attr_size_load(before->bytes.data, s->swap) &&
+	    !pd_attr_size_load(attr.data, s->swap) && !pd_all_zero(attr))
+		s->report(s->report_ctx, &(struct pd_error){
+			.code = PD_E_SIZE, .severity = PD_DAMAGED, .record = "HEADER_ATTR",
+			.field = "attr.size", .offset = offset });
+}
+
+static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct pd_bytes body,
+		       uint64_t offset)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .numbers = attr_ids };
 	uint64_t size = body.size < PD_ATTR_SIZE_VER0 ? 0 : pd_attr_size_load(body.data, s->swap);
@@ -308,6 +318,7 @@ static int update_attr(struct pd_session *s, const struct pd_plan *plan, struct 
 	if (size > body.size || size < PD_ATTR_SIZE_VER0)
 		return add_attr_of_wrong_size(s, body);
 	own = (struct pd_bytes){ body.data, (size_t)size };
+	check_attr_size(s, own, offset);
 	added = find_added(s, body, own.size);
 	if (added)
 		return define_added(s, added, own);
@@ -335,7 +346,7 @@ static void update_number(void *ctx, const struct pd_field *f, uint64_t value)
 }
 
 static void apply_event_update(struct pd_session *s, const struct pd_plan *plan,
-			       struct pd_bytes body)
+			       struct pd_bytes body, uint64_t offset)
 {
 	static const struct pd_visitor v = { .size = sizeof(v), .text = update_text,
 		.number = update_number };
@@ -344,8 +355,23 @@ static void apply_event_update(struct pd_session *s, const struct pd_plan *plan,
 
 	visit_fields(s, plan, body, &v, &u);
 	a = pd_session_by_id(s, u.id);
-	if (a && u.name.size)
-		pd_session_rename(s, a, u.name, PD_NAME_FROM_FILE);
+	if (!a || !u.name.size)
+		return;
+	pd_session_compare_name(s, a, u.name, &(struct pd_error){ .record = "EVENT_UPDATE",
+								  .offset = offset });
+	pd_session_rename(s, a, u.name, PD_NAME_FROM_FILE);
+}
+
+/* Reports a feature that does not come after the one before, as perf writes them: one of the two
+ * is taken for another one. */
+static void check_feature_order(struct pd_session *s, uint64_t id, uint64_t offset)
+{
+	if (s->is_pipe && id <= s->last_feature && s->report)
+		s->report(s->report_ctx, &(struct pd_error){
+			.code = PD_E_MISMATCH, .severity = PD_DAMAGED, .record = "HEADER_FEATURE",
+			.field = "feat_id", .offset = offset,
+			.text = "it is not above that of the feature before" });
+	s->last_feature = (uint32_t)id;
 }
 
 static void update_feature_record(struct pd_session *s, const struct pd_plan *plan,
@@ -355,7 +381,10 @@ static void update_feature_record(struct pd_session *s, const struct pd_plan *pl
 	uint64_t id = 0;
 
 	pd_extract(plan, body, s->swap, &(struct pd_extract){ "", "feat_id", &id }, 1);
-	if (!op || op->offset >= body.size || id >= PD_FEATURE_BITS)
+	if (!op || op->offset > body.size || id >= PD_FEATURE_BITS)
+		return;
+	check_feature_order(s, id, offset);
+	if (op->offset == body.size)
 		return;
 	pd_session_update_feature(
 		s, (uint32_t)id,
@@ -373,9 +402,9 @@ int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_byte
 		return d ? -1 : 0;
 	switch (type) {
 	case PD_RECORD_HEADER_ATTR:
-		return update_attr(s, plan, body_of(record));
+		return update_attr(s, plan, body_of(record), offset);
 	case PD_RECORD_EVENT_UPDATE:
-		apply_event_update(s, plan, body_of(record));
+		apply_event_update(s, plan, body_of(record), offset);
 		break;
 	case PD_RECORD_HEADER_FEATURE:
 		update_feature_record(s, plan, body_of(record), offset);
@@ -390,62 +419,4 @@ int pd_session_update_record(struct pd_session *s, uint32_t type, struct pd_byte
 		break;
 	}
 	return 0;
-}
-
-/* Makes the name that perf would show; the names of PMUs and tracepoints come from the file. */
-static struct pd_bytes make_implied_name(const struct pd_session *s, const struct pd_attr *a,
-					 const struct pd_tp_event *tp,
-					 char buf[PD_IMPLIED_NAME_MAX])
-{
-	const bool typed = a->type == ATTR_HARDWARE || a->type == ATTR_HW_CACHE;
-	struct pd_event_name_in in = {
-		.type = (uint32_t)a->type, .bp_type = (uint32_t)a->bp_type, .config = a->config,
-		.config1 = a->bp_addr ? a->bp_addr : a->config1,
-		.config2 = a->bp_len ? a->bp_len : a->config2,
-		.flags = a->flags, .precise_ip = a->precise_ip,
-		.pmu = pd_map_find(&s->pmus, typed ? a->config >> 32 : a->type),
-	};
-	char tracepoint[128];
-	size_t n;
-
-	if (tp) {
-		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", tp->system, tp->name);
-		in.tracepoint = tracepoint;
-	}
-	n = pd_event_name(&in, buf, PD_IMPLIED_NAME_MAX);
-	return (struct pd_bytes){ (const uint8_t *)buf,
-				  n < PD_IMPLIED_NAME_MAX ? n : PD_IMPLIED_NAME_MAX - 1 };
-}
-
-static const struct pd_tp_event *find_format(const struct pd_session *s, const struct pd_attr *a)
-{
-	return a->type == ATTR_TRACEPOINT ? pd_tracepoints_find(s->tracepoints, a->config) : NULL;
-}
-
-void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
-{
-	char name[PD_IMPLIED_NAME_MAX];
-
-	if (a->named_at == s->updates)
-		return;
-	a->named_at = s->updates;
-	if (a->type == ATTR_TRACEPOINT)
-		a->tracepoint = find_format(s, a);
-	if (a->name_from == PD_NAME_IMPLIED)
-		pd_session_rename(s, a, make_implied_name(s, a, a->tracepoint, name),
-				  PD_NAME_IMPLIED);
-}
-
-struct pd_bytes pd_session_event_name(const struct pd_session *s, const struct pd_attr *a,
-				      char buf[PD_IMPLIED_NAME_MAX])
-{
-	if (a->name_from == PD_NAME_FROM_FILE)
-		return (struct pd_bytes){ (const uint8_t *)a->name, strlen(a->name) };
-	return make_implied_name(s, a, find_format(s, a), buf);
-}
-
-void pd_session_name_events(struct pd_session *s)
-{
-	for (size_t i = 0; i < s->nr_attrs; i++)
-		pd_session_name_event(s, s->attrs[i]);
 }
