@@ -112,7 +112,8 @@ static void format_facts(const struct pp_profile *p, size_t event, char *text, s
 static void add_facts(struct page *page, const struct page_event *event)
 {
 	struct pp_profile *p = page->out->p;
-	char text[1024], times[64] = "", doubt[256] = "; ", unnamed[1024] = "; ", whole[2400];
+	char text[1024], times[64] = "", doubt[256] = "; ", heavy[256] = "; ";
+	char unnamed[1024] = "; ", whole[2700];
 
 	format_facts(p, event->event, text, sizeof(text));
 	if (event->times.step * p->one_of > 1)
@@ -124,7 +125,10 @@ static void add_facts(struct page *page, const struct page_event *event)
 		doubt[0] = '\0';
 	if (!pp_doubt_names(p, event->event, unnamed + 2, sizeof(unnamed) - 2))
 		unnamed[0] = '\0';
-	snprintf(whole, sizeof(whole), "%s%s%s%s", text, doubt, unnamed, times);
+	if (page->out->o.measure == PP_BY_SAMPLES ||
+	    !pp_doubt_weight(p, event->event, heavy + 2, sizeof(heavy) - 2))
+		heavy[0] = '\0';
+	snprintf(whole, sizeof(whole), "%s%s%s%s%s", text, doubt, heavy, unnamed, times);
 	pp_pack_text(&page->packing, "\"facts\":");
 	pp_pack_chars(&page->packing, whole);
 }

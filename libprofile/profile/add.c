@@ -133,11 +133,19 @@ static enum pd_code hand_on(struct pp_profile *p, struct pd_reader *r,
 	if (stack->is_small)
 		return PD_E_LIMIT;
 	if (__builtin_add_overflow(event->weight, weight, &sum))
-		return PD_E_COUNT;
+		sum = UINT64_MAX;	/* each is shown by itself */
 	event->weight = sum;
 	event->samples++;
 	p->counts.samples++;
 	return p->each->take(p->each->ctx, r, sample, stack, event, weight);
+}
+
+static void note_heaviest(struct pp_counted_event *e, uint64_t weight, uint64_t offset)
+{
+	if (weight <= e->heaviest)
+		return;
+	e->heaviest = weight;
+	e->heaviest_at = offset;
 }
 
 /* Returns the event that a sample's weight is added to: waits, and for --wall times, are the
@@ -167,6 +175,10 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 		return PD_OK;
 	if (p->each && use == PP_COUNTED)
 		return hand_on(p, r, sample, stack, event, weight);
+	if (use == PP_COUNTED && !pp_is_credible(&event->weigher, weight)) {
+		p->counts.too_heavy++;
+		return PD_OK;
+	}
 	into = choose_event(p, event);
 	w.node = p->events[into].root;
 	p->memory.limit = limit / 4;	/* merging needs twice as much, and there are names */
@@ -186,6 +198,7 @@ static enum pd_code add_weight(struct pp_profile *p, struct pd_reader *r,
 	note_first(p, sample, item.node);
 	if (pp_events_weigh(p, into, w.node, weight))
 		return PD_E_COUNT;
+	note_heaviest(&p->events[into], weight, sample->offset);
 	return keep_sample(p, sample, stack, &item) ? PD_E_LIMIT : PD_OK;
 }
 

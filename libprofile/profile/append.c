@@ -118,6 +118,10 @@ static enum pd_code add_events(struct appending *a)
 		if (__builtin_add_overflow(to->weight, from->weight, &to->weight))
 			return PD_E_COUNT;
 		to->samples += from->samples;
+		if (from->heaviest > to->heaviest) {
+			to->heaviest = from->heaviest;
+			to->heaviest_at = from->heaviest_at;
+		}
 	}
 	return PD_OK;
 }
@@ -140,6 +144,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->no_address += from->no_address;
 	to->no_event += from->no_event;
 	to->small += from->small;
+	to->too_heavy += from->too_heavy;
 	if (from->first != PD_NO_TIME && (to->first == PD_NO_TIME || from->first < to->first))
 		to->first = from->first;
 	if (from->last != PD_NO_TIME && (to->last == PD_NO_TIME || from->last > to->last))

@@ -221,6 +221,10 @@ static int add_wait(struct pp_profile *p, const struct pp_waiter *w, uint64_t si
 		until = p->time.to;
 	if (until <= since)
 		return 0;
+	if (until - since >= PP_WEIGHT_LIMIT) {
+		p->counts.too_heavy++;
+		return 0;
+	}
 	count_wait(&p->offcpu, w);
 	pp_note_span(p, since);
 	pp_note_span(p, until);

@@ -21,6 +21,7 @@ struct pp_counted_event {
 	uint64_t rootless;	/* samples in known code, of stacks that begin in no map */
 	uint64_t jit_roots;	/* samples of stacks that begin in JIT code, and are not cut */
 	uint64_t enabled, running;	/* ns, of samples with counter values; 0: not recorded */
+	uint64_t heaviest, heaviest_at;	/* weight of one sample, and its offset */
 	size_t attr;		/* its index; SIZE_MAX: none */
 	uint32_t root;		/* its node in the tree */
 	uint32_t small;		/* node of stacks that there was no memory for */

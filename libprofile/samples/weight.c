@@ -91,6 +91,11 @@ uint64_t pp_nominal_period(const struct pp_weigher *w)
 	return w->is_time && w->frequency ? NS_IN_S / w->frequency : w->period;
 }
 
+bool pp_is_credible(const struct pp_weigher *w, uint64_t weight)
+{
+	return weight < PP_WEIGHT_LIMIT || weight / 2 <= w->period;
+}
+
 uint64_t pp_weigh(const struct pp_weigher *w, const struct pd_fields *sample)
 {
 	if (sample->has & PD_HAS_PERIOD)

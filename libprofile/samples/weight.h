@@ -10,6 +10,9 @@ enum { PP_KERNEL_STACK_MAX = 127 };
 /* The most bytes of a stack that the kernel copies. */
 enum { PP_KERNEL_COPY_MAX = 65528 };
 
+/* The weight that no sample reaches: 2 years of a clock, or of a CPU at 1 GHz. */
+#define PP_WEIGHT_LIMIT (UINT64_C(1) << 56)
+
 struct pp_weigher {
 	char name[512];
 	uint64_t period, frequency;	/* of the attribute; one of them is 0 */
@@ -34,6 +37,10 @@ void pp_weigher_init(struct pp_weigher *w, const struct pd_reader *r, const stru
 /* Returns the weight of a sample: its period; the event's, if samples have none. The frequency is
  * no period, so that of a sample without one is 1. */
 uint64_t pp_weigh(const struct pp_weigher *w, const struct pd_fields *sample);
+
+/* Returns whether a sample can weigh that much: no counter counts so far from one sample to the
+ * next, unless the period that was asked for is as large. */
+bool pp_is_credible(const struct pp_weigher *w, uint64_t weight);
 
 /* Returns the period that was asked for, of clocks with a frequency its inverse; 0: the kernel
  * adapts it. */

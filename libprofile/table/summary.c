@@ -204,6 +204,22 @@ static void put_stack_doubts(struct pp_out *out, const struct pp_counted_event *
 	pp_put_text(out, "\n");
 }
 
+bool pp_doubt_weight(const struct pp_profile *p, size_t i, char *text, size_t size)
+{
+	const struct pp_counted_event *e;
+
+	if (!p || !text || i >= p->nr_events)
+		return false;
+	e = &p->events[i];
+	if (e->samples < MANY_SAMPLES || e->weigher.is_wait || e->weigher.is_off_cpu ||
+	    e->heaviest <= e->weight / 2)
+		return false;
+	snprintf(text, size, "one sample, at %" PRIu64 ", has %.1f %% of the weight, as damage "
+		 "makes it: --weight samples counts each as 1", e->heaviest_at,
+		 percent(e->heaviest, e->weight));
+	return true;
+}
+
 static bool has_tracepoints(const struct pp_profile *p)
 {
 	for (size_t i = 0; i < p->nr_events; i++)
@@ -239,7 +255,11 @@ static void put_sampling_doubts(struct pp_out *out, const struct pp_counted_even
 	const char *switches = out->p->counts.is_unfinished && has_tracepoints(out->p) ?
 		"the recording is cut, and what tells its tracepoints apart is at the end" :
 		"record with precord --off-cpu where tracepoints are allowed";
+	char doubt[DOUBT_TEXT];
 
+	if (out->o.measure == PP_BY_PERIOD &&
+	    pp_doubt_weight(out->p, out->o.event, doubt, sizeof(doubt)))
+		pp_printf(out, "%s\n", doubt);
 	if (out->p->idle == PP_IDLE_ONLY)
 		pp_printf(out, "only idle CPUs: %.1f %% of the samples' weight\n",
 			  percent(e->weight - e->idle_weight, e->weight));

@@ -96,6 +96,7 @@ static void call_unmerged_profile(struct pp_profile *p, struct pd_reader *r)
 	CHECK(!pp_nr_events(NULL) && !pp_event_at(NULL, 0, NULL) && !pp_main_event(NULL));
 	CHECK(!pp_event_at(p, SIZE_MAX, NULL) && !pp_doubt_stacks(NULL, 0, text, sizeof(text)));
 	CHECK(!pp_doubt_names(NULL, 0, text, sizeof(text)));
+	CHECK(!pp_doubt_weight(NULL, 0, text, sizeof(text)));
 	CHECK(!pp_compared_event(NULL, p, 0) && !pp_compared_event(p, NULL, SIZE_MAX));
 	pp_count(NULL, NULL);
 	pp_count(p, NULL);
@@ -117,6 +118,7 @@ static void call_merged_profile(struct pp_profile *p, struct pd_reader *r)
 	CHECK(pp_merge(p, PP_SHAPE(.max_depth = 0), &e) && was_refused());
 	CHECK(pp_add(p, r, &e) && was_refused());
 	CHECK(!pp_doubt_stacks(p, 0, NULL, 0) && !pp_doubt_names(p, 0, NULL, 0));
+	CHECK(!pp_doubt_weight(p, 0, NULL, 0));
 	CHECK(pp_share(p, 0, NULL, PP_BY_PERIOD) <= 0);
 	CHECK(pp_share(p, SIZE_MAX, "main", PP_BY_PERIOD) <= 0);
 	CHECK(pp_write(p, NULL, output) == -1);

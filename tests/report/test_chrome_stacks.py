@@ -88,8 +88,8 @@ def test_idle_is_kept_as_in_all_files_for_programs(tmp_path):
 
 def test_weights_beyond_all_times(tmp_path):
     it = a_program()
-    it.sample(MS, 10, 2**63, 0x1010)
-    it.sample(2 * MS, 10, 2**63 - 1, 0x7010)
+    it.sample(MS, 10, 2**56 - 1, 0x1010)
+    it.sample(2 * MS, 10, 2**56 - 1, 0x7010)
     assert stacks(it, tmp_path) == {(10, 10): [((APP,), 0, MS), ((LIB,), MS, 2 * MS)]}
 
 

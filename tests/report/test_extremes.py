@@ -1,5 +1,6 @@
 """Recordings at the limits of the numbers: no format loses a unit, or the end is an error."""
 import gzip
+import json
 import re
 import subprocess
 
@@ -14,7 +15,10 @@ FORMS = ("top", "tree", "folded", "flamegraph", "pprof", "csv", "json", "svg", "
          "firefox", "speedscope", "chrome", "otlp", "script")
 
 
-def write(path, *samples):
+MOST = 2**56 - 1        # of one sample
+
+
+def write_samples(path, *samples):
     """Samples (weight, chain) of one thread."""
     it = Recording()
     it.comm(1, 10, "app", misc=EXEC)
@@ -25,9 +29,18 @@ def write(path, *samples):
     return path
 
 
+def write(path, *stacks):
+    """The same, each in as many samples as its weight takes."""
+    return write_samples(path, *((weight, *chain) for total, *chain in stacks
+                                 for weight in [MOST] * (total // MOST) + [total % MOST]))
+
+
 def sum_of(form, path):
     """The sum of the weights, to the unit."""
-    out = preport("-f", form, path)
+    return sum_in(form, preport("-f", form, path))
+
+
+def sum_in(form, out):
     if form == "folded":
         return sum(folded(out).values())
     if form == "csv":
@@ -69,7 +82,7 @@ def test_weights_near_the_largest_number(form, tmp_path):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "script"])
 def test_weights_beyond_it_are_an_error(form, tmp_path):
     path = write(tmp_path / "x", (2**63, 0x1010), (2**62, 0x1020, 0x1010), (2**62, 0x1030))
     out = tmp_path / "out"
@@ -77,6 +90,49 @@ def test_weights_beyond_it_are_an_error(form, tmp_path):
                           capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (
         3, f"preport: {path}: the sum of the weights does not fit into 64 bits\n")
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("form", FORMS)
+def test_samples_heavier_than_any_are_left_out(form, tmp_path):
+    """Their periods are damaged: the others would be nothing beside them."""
+    path = write_samples(tmp_path / "x", (4, 0x1010, 0x1500),
+                         (2**64 - 1, 0x1020, 0x1500), (2**56, 0x1030, 0x1500), (3, 0x1010, 0x1500))
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", "-f", form, "-o", tmp_path / "out",
+                           path], capture_output=True, text=True, check=False)
+    if form == "script":        # shows what each sample has
+        assert (done.returncode, done.stderr) == (0, "")
+        return
+    assert (done.returncode, done.stderr) == (
+        1, f"preport: {path}: 2 samples are left out: no sample weighs 2^56 or more, so that is "
+        "damage\n")
+    if form in EXACT:
+        assert sum_in(form, (tmp_path / "out").read_bytes()) == 7
+
+
+def test_no_sample_is_left(tmp_path):
+    path = write_samples(tmp_path / "x", (2**56, 0x1010))
+    done = subprocess.run([TOOLS / "preport", path], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        5, f"preport: {path}: no sample is left: each weighs 2^56 or more, so the periods are "
+        "damaged\n")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_one_sample_that_has_most_of_the_weight(jobs, tmp_path):
+    path = write_samples(tmp_path / "x", *((1000 + i, 0x1010, 0x1500) for i in range(99)),
+                         (2**55, 0x1020, 0x1500))
+    done = subprocess.run([TOOLS / "preport", "--no-symbols", "-j", jobs, path],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    offset, share = re.search(r"one sample, at (\d+), has ([\d.]+) % of the weight",
+                              done.stdout).groups()
+    lines = subprocess.run([TOOLS / "pdecode", "-f", "jsonl", path], capture_output=True,
+                           check=True).stdout.splitlines()
+    heaviest = max((r for r in map(json.loads, lines) if r.get("type") == "SAMPLE"),
+                   key=lambda r: int(r["period"]))
+    assert int(offset) == heaviest["offset"] and float(share) > 99
+    assert b"one sample" not in preport("-f", "top", "--weight", "samples", path)
 
 
 @pytest.mark.sanitize

@@ -46,7 +46,8 @@ def sample_of(event, id, **more):
 
 def of_events(nr, samples=1, faults=0):
     """A recording of clocks, each with samples, after page faults without."""
-    event, other = clock(), attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=2)
+    event, other = clock(), attr("IP|TID|TIME|PERIOD|IDENTIFIER", type=1, config=2,
+                                 flags=("exclude_guest", ))
     ids = range(1 + faults, 1 + faults + nr)
     return File(attrs=[*((other, [1 + i]) for i in range(faults)), *((event, [i]) for i in ids)],
                 records=[encode(sample_of(event, i), Wire("<")) * samples for i in ids]).build()

@@ -62,21 +62,6 @@ def test_groups_count_as_perf_counts_them(name):
     assert sum(sums[::2]) == int(re.search(r"Event count .approx..: (\d+)", perf)[1])
 
 
-def test_weights_too_large_for_a_sum_are_an_error(tmp_path):
-    it = Recording()
-    it.comm(1, 10, "app", misc=EXEC)
-    it.sample(10, 10, 2**63, 0x1010)
-    it.sample(11, 10, 2**63 - 1, 0x1010)
-    path = tmp_path / "perf.data"
-    path.write_bytes(it.file())
-    assert text(folded(preport("-f", "folded", path))) == {"app;[unknown]": 2**64 - 1}
-    it.sample(12, 10, 1, 0x1010)
-    path.write_bytes(it.file())
-    out = tmp_path / "out.folded"
-    preport("-o", out, path, status=3)
-    assert not out.exists()
-
-
 @pytest.mark.parametrize("step, is_told", [(1_000_000, True), (1_003_009, False)])
 def test_samples_in_lockstep_with_a_timer(tmp_path, step, is_told):
     it = Recording()

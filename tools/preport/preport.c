@@ -38,7 +38,8 @@ static size_t row_count(const struct run *run)
 	return height > 16 && !run->choices.s->graph ? height - 8u : ROWS;
 }
 
-/* States what is left out for lack of memory. Returns whether anything is. */
+/* States what is left out, for lack of memory or because it cannot be. Returns whether anything
+ * is. */
 static bool report_left_out(const struct run *run)
 {
 	const struct choices *choices = &run->choices;
@@ -56,7 +57,11 @@ static bool report_left_out(const struct run *run)
 	if (c.lacks_memory && !c.small && !c.lacks_times)
 		cli_error(&preport, "%s: something may be missing for lack of memory: give more "
 			  "--memory", run->in.name);
-	return c.small || c.lacks_times || c.lacks_memory;
+	if (c.too_heavy)
+		cli_error(&preport, "%s: %" PRIu64 " sample%s left out: no sample weighs 2^56 or "
+			  "more, so that is damage", run->in.name, c.too_heavy,
+			  c.too_heavy == 1 ? " is" : "s are");
+	return c.small || c.lacks_times || c.lacks_memory || c.too_heavy;
 }
 
 static enum cli_exit check_whole(const struct run *run, enum cli_exit status)
@@ -93,7 +98,8 @@ static enum cli_exit finish_output(struct run *run, enum cli_exit status)
 		cli_error(&preport, "%s: a table, as no format has names that end so: -f chooses "
 			  "one", s->output);
 	if (is_file)
-		wrote_warn_doubts(&preport, run->in.name, run->profile);
+		wrote_warn_doubts(&preport, run->in.name, run->profile,
+				  (enum pp_measure)s->weight);
 	wrote_name_others(&preport, run->in.name, &run->choices, run->profile);
 	if (is_file && isatty(STDERR_FILENO))
 		wrote_report(&preport, size, &run->choices, run->profile);
@@ -155,12 +161,17 @@ static bool has_samples(const struct run *run)
 /* Returns why there are no samples. */
 static const char *why_empty(const struct run *run)
 {
+	struct pp_counts counts = { .size = sizeof(counts) };
+
+	pp_count(run->profile, &counts);
 	if (choices_state(&run->choices) != PP_ON_CPU && run->filter)
 		return "no wait matches";
 	if (choices_state(&run->choices) != PP_ON_CPU)
 		return "no context switches: record with precord --off-cpu";
 	if (run->filter || run->choices.s->filter.events.count)
 		return "no sample matches";
+	if (counts.too_heavy)
+		return "no sample is left: each weighs 2^56 or more, so the periods are damaged";
 	return "the recording has no samples: nothing ran for long enough, or its events only "
 	       "count; pdecode -f stats shows what it has";
 }

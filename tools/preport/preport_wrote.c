@@ -70,7 +70,8 @@ void wrote_warn_large(const struct cli_tool *tool, const char *input, const stru
 			  format_size(format->most, most), format_size(counts.unpacked, have));
 }
 
-void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp_profile *profile)
+void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp_profile *profile,
+		       enum pp_measure measure)
 {
 	const size_t shown = pp_main_event(profile);
 	char doubt[1024];
@@ -78,6 +79,9 @@ void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp
 	if (pp_doubt_stacks(profile, shown, doubt, sizeof(doubt)))
 		cli_error(tool, "%s: %s", input, doubt);
 	if (pp_doubt_names(profile, shown, doubt, sizeof(doubt)))
+		cli_error(tool, "%s: %s", input, doubt);
+	if (measure == PP_BY_PERIOD &&
+	    pp_doubt_weight(profile, shown, doubt, sizeof(doubt)))
 		cli_error(tool, "%s: %s", input, doubt);
 }
 

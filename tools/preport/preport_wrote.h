@@ -9,8 +9,10 @@
 void wrote_warn_large(const struct cli_tool *tool, const char *input, const struct format *format,
 		      const struct pp_profile *profile);
 
-/* Prints warnings if many stacks are not those of the program, or have no names. */
-void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp_profile *profile);
+/* Prints warnings if many stacks are not those of the program, or have no names, or one sample has
+ * most of the weight. */
+void wrote_warn_doubts(const struct cli_tool *tool, const char *input, struct pp_profile *profile,
+		       enum pp_measure measure);
 
 /* Prints a warning if samples of another event are compared, as the older recording has none of
  * this one. */

@@ -250,6 +250,8 @@ struct pp_counts {
 	uint64_t no_event;	/* samples that belong to no event; not part of `samples` */
 	bool lacks_memory;	/* some was refused: what it was for may be missing */
 	uint64_t copies_jit;	/* another part of copies_cut: in JIT code without frame pointers */
+	uint64_t too_heavy;	/* samples and waits of 2^56 or more, which only damage makes: they
+				 * are left out, and are not part of `samples` */
 };
 
 /* Fills in *out. out->size must be set. */
@@ -263,6 +265,10 @@ PP_API bool pp_doubt_stacks(const struct pp_profile *p, size_t i, char *text, si
 /* The same for functions without a name, if many samples are in those of one file: which, and what
  * gives names to them. Needs options.namer and options.help. */
 PP_API bool pp_doubt_names(struct pp_profile *p, size_t i, char *text, size_t size);
+
+/* Writes to `text` that one sample has most of the weight of the i-th event, and what to do then:
+ * a number of it may be damaged. Returns false if none has. */
+PP_API bool pp_doubt_weight(const struct pp_profile *p, size_t i, char *text, size_t size);
 
 /* --- writing --- */
 
