@@ -365,9 +365,10 @@ static double doubt_names(struct pp_profile *p, const struct pp_counted_event *e
 	return share;
 }
 
+/* Text of each sample is written without a merged tree. */
 static bool may_doubt_names(const struct pp_profile *p)
 {
-	return p->options.namer && p->options.help;
+	return p->options.namer && p->options.help && p->merged;
 }
 
 bool pp_doubt_names(struct pp_profile *p, size_t i, char *text, size_t size)
