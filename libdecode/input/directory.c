@@ -86,6 +86,17 @@ int pd_directory_list(struct pd_directory *d, const char *path)
 	return find_missing(d);
 }
 
+int pd_directory_expect(struct pd_directory *d, size_t n)
+{
+	const unsigned long long last =
+		d->nr_files ? strtoull(number_of(d->files[d->nr_files - 1]), NULL, 10) : 0;
+
+	for (unsigned long long i = last + 1; i < n && i < MOST_FILES; i++)
+		if (add_missing(d, (unsigned int)i))
+			return -1;
+	return 0;
+}
+
 void pd_directory_free(struct pd_directory *d)
 {
 	for (size_t i = 0; i < d->nr_files; i++)

@@ -13,8 +13,8 @@ struct pd_directory {
 	DIR *dir;
 	char **files;		/* names of the data.N, ordered by N */
 	size_t nr_files;
-	char **missing;		/* names that are missing below the largest N: recorders leave none
-				 * out */
+	char **missing;		/* names that are missing, below the largest N, as recorders leave
+				 * none out, or as pd_directory_expect() was told */
 	size_t nr_missing;
 };
 
@@ -22,6 +22,9 @@ struct pd_directory {
  * pd_directory_free() in either case. */
 int pd_directory_list(struct pd_directory *d, const char *path);
 void pd_directory_free(struct pd_directory *d);
+/* Adds to d->missing the files after the last one, of which there must be n. Returns 0, or -1
+ * without memory. */
+int pd_directory_expect(struct pd_directory *d, size_t n);
 
 /* Opens a regular file of the directory itself. Returns NULL and *e on failure, also for a link, a
  * FIFO or a device. Never blocks. */

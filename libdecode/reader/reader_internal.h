@@ -75,6 +75,9 @@ void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, con
 /* Updates the session from the last record, if it is about events or the machine. */
 int pd_reader_update_session(struct pd_reader *r, struct pd_error *e);
 
+/* Returns how many data.N the features of a directory tell that it has; 0 if they do not. */
+size_t pd_reader_directory_files(struct pd_reader *r);
+
 /* Continues with the next data.N of a directory. Returns 1, or 0 if there is none. */
 int pd_reader_next_file(struct pd_reader *r);
 

@@ -57,13 +57,18 @@ static void report_missing(struct pd_reader *r, const char *file)
 		.have = ENOENT }, file);
 }
 
-/* Reports files that later ones, or the header, show to be missing. */
-static void report_missing_files(struct pd_reader *r)
+/* Reports files that later ones, or the header, show to be missing. Returns 0, or -1 without
+ * memory. */
+static int report_missing_files(struct pd_reader *r)
 {
+	if (r->directory.nr_files &&
+	    pd_directory_expect(&r->directory, pd_reader_directory_files(r)))
+		return -1;
 	for (size_t i = 0; i < r->directory.nr_missing; i++)
 		report_missing(r, r->directory.missing[i]);
 	if (!r->directory.nr_files && r->container.info.adds_features[PD_FEATURE_DIR_FORMAT])
 		report_missing(r, PD_DIRECTORY_FIRST);
+	return 0;
 }
 
 /* Reports recordings in the bytes that belong to no section: cat(1) appends one to another. Returns
@@ -159,7 +164,10 @@ struct pd_reader *pd_reader_begin(struct pd_reader *r, struct pd_error *e)
 	}
 	if (r->is_directory) {
 		r->container.info.mode = PD_MODE_DIRECTORY;
-		report_missing_files(r);
+		if (report_missing_files(r)) {
+			*e = (struct pd_error){ .code = PD_E_NOMEM, .severity = PD_FATAL };
+			goto fail;
+		}
 	}
 	pd_session_name_events(&r->session);
 	if (r->options.order == PD_BY_TIME) {
