@@ -6,6 +6,8 @@
 #include "container/feature_contents.h"
 #include "container/section_chain.h"
 
+#define REST_MAX (1u << 20)	/* bytes that a size may be too small by: a file may have a hole */
+
 struct entry_search {
 	const struct pd_loader *l;
 	struct pd_section_chain chain;
@@ -91,7 +93,7 @@ static int confirm_size(struct entry_search *s, const struct pd_chain_break *fou
 	enum pd_feature_form as_stated, form;
 
 	*is_it = !is_last && stated->size > found->right;
-	if (*is_it)
+	if (*is_it || found->right - stated->size > REST_MAX)
 		return 0;
 	other.size = found->right;
 	if (look_at_form(s, stated, &as_stated) || look_at_form(s, &other, &form))

@@ -19,7 +19,7 @@ void pd_session_compare_name(const struct pd_session *s, const struct pd_attr *a
 	    (strlen(a->name) == name.size && memcmp(a->name, name.data, name.size) == 0))
 		return;
 	e.code = PD_E_MISMATCH;
-	e.severity = PD_DAMAGED;
+	e.severity = PD_NOTE;	/* nothing tells which is right */
 	e.field = "name";
 	e.text = "EVENT_UPDATE and EVENT_DESC name an event differently";
 	s->report(s->report_ctx, &e);
@@ -117,7 +117,7 @@ void pd_session_correct_names(struct pd_session *s)
 		pd_session_rename(s, a, implied, PD_NAME_FROM_FILE);
 		if (s->report)
 			s->report(s->report_ctx, &(struct pd_error){
-				.code = PD_E_MISMATCH, .severity = PD_DAMAGED,
+				.code = PD_E_MISMATCH, .severity = PD_NOTE,
 				.record = "EVENT_DESC", .field = "name",
 				.text = "one byte is not that of the attribute's name, which is "
 					"used" });

@@ -333,8 +333,6 @@ static int prepare_found(struct pd_record *r, enum pd_found found, const struct 
 	r->layout = layout;
 	r->plan = choose_plan(r, layout);
 	if (!r->plan) {
-		if (!d)
-			check_refs(r);
 		if (d && (d->type == PD_RECORD_SAMPLE || d->type == PD_RECORD_READ))
 			set_error(r, PD_E_NO_ATTR, NULL, 0, 0);
 		return d && !d->opaque && r->frame.type >= PD_RECORD_USER_START ? -1 : 0;

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define TYPES_TO_COME 8		/* numbers that later kernels and perfs may give to records */
-#define UPDATES_TO_COME 8	/* and to kinds of EVENT_UPDATE, of which there are four */
+#define UPDATES_TO_COME 8	/* kinds that later perfs may have, besides four */
 
 struct refs {
 	const struct pd_session *session;
@@ -32,7 +31,7 @@ static enum pd_code check_ids(const struct pd_record *r, const char **field)
 		return PD_OK;
 	pd_visit(r->plan, r->body, r->frame.misc, r->session->swap, &r->extent, &v, &refs);
 	*field = "id";
-	if (refs.unknown_ids)
+	if (refs.unknown_ids && r->frame.type != PD_RECORD_EVENT_UPDATE)
 		return PD_E_NO_ATTR;
 	*field = "type";
 	return r->frame.type == PD_RECORD_EVENT_UPDATE && refs.update >= 4 + UPDATES_TO_COME ?
@@ -49,34 +48,17 @@ static enum pd_code check_feature(const struct pd_record *r, const char **field)
 									      PD_OK;
 }
 
-/* Returns whether no later kernel or perf will have records of a type that this library does not
- * know. */
-static bool is_impossible(uint32_t type)
-{
-	if (type < PD_RECORD_USER_START)
-		return type >= PD_RECORD_KERNEL_END + TYPES_TO_COME;
-	if (type < PD_RECORD_SIMPLEPERF_START)
-		return type >= PD_RECORD_USER_END + TYPES_TO_COME;
-	return type >= PD_RECORD_SIMPLEPERF_END + TYPES_TO_COME;
-}
-
 enum pd_code pd_record_check_refs(const struct pd_record *r, const char **field)
 {
+	const uint32_t type = r->frame.type;
+
 	*field = NULL;
-	if (!r->frame.desc)
-		return is_impossible(r->frame.type) ? PD_E_UNKNOWN_TYPE : PD_OK;
-	switch (r->frame.type) {
-	case PD_RECORD_ID_INDEX:
-	case PD_RECORD_STAT:
-	case PD_RECORD_EVENT_UPDATE:
+	if (type == PD_RECORD_ID_INDEX || type == PD_RECORD_STAT || type == PD_RECORD_EVENT_UPDATE)
 		return check_ids(r, field);
-	case PD_RECORD_HEADER_FEATURE:
+	if (type == PD_RECORD_HEADER_FEATURE)
 		return check_feature(r, field);
-	case PD_RECORD_FINISHED_ROUND:
-	case PD_RECORD_FINISHED_INIT:
-	case PD_RECORD_HEADER_EVENT_TYPE:
+	if (type == PD_RECORD_FINISHED_ROUND || type == PD_RECORD_FINISHED_INIT ||
+	    type == PD_RECORD_HEADER_EVENT_TYPE)
 		return r->body.size > r->extent.end ? PD_E_TRAILING : PD_OK;
-	default:
-		return PD_OK;
-	}
+	return PD_OK;
 }
