@@ -3,8 +3,6 @@
  */
 #include "image/go_frame.h"
 
-#include "image/go_table.h"
-
 enum {
 	VALUES_IN_FUNCTION = 16,	/* of struct _func: pcsp */
 	FLAGS_IN_FUNCTION = 37,
@@ -89,16 +87,14 @@ static bool find_in_function(const struct ps_go_table *g, uint64_t i, uint64_t a
 	return find_step(&c, g->quantum, address, out);
 }
 
-bool ps_go_frame_find(const struct ps_elf *e, uint64_t address, struct ps_go_frame *out)
+bool ps_go_frame_find(const struct ps_go_table *g, uint64_t address, struct ps_go_frame *out)
 {
-	struct ps_go_table g;
 	uint64_t i;
 
-	if (!ps_go_table_open(e, &g) || address < g.text ||
-	    !find_go_function(&g, address - g.text, &i) ||
-	    !find_in_function(&g, i, address - g.text, out))
+	if (address < g->text || !find_go_function(g, address - g->text, &i) ||
+	    !find_in_function(g, i, address - g->text, out))
 		return false;
-	out->start += g.text;
-	out->end += g.text;
+	out->start += g->text;
+	out->end += g->text;
 	return true;
 }

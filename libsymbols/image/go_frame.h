@@ -2,7 +2,7 @@
 #ifndef PS_IMAGE_GO_FRAME_H
 #define PS_IMAGE_GO_FRAME_H
 
-#include "image/elf_file.h"
+#include "image/go_table.h"
 
 struct ps_go_frame {
 	uint64_t start, end;		/* addresses that it is for */
@@ -11,6 +11,6 @@ struct ps_go_frame {
 };
 
 /* Finds the frame at an address. Returns false if the table of functions does not have it. */
-bool ps_go_frame_find(const struct ps_elf *e, uint64_t address, struct ps_go_frame *out);
+bool ps_go_frame_find(const struct ps_go_table *g, uint64_t address, struct ps_go_frame *out);
 
 #endif

@@ -13,6 +13,8 @@ enum {
 	ENTRY_SIZE = 8,			/* where a function begins, and where its _func is */
 	NAME_IN_FUNCTION = 4,
 	NAME_MOST = 2048,
+	ALIGNMENT = 16,			/* of the table, at least */
+	TRIED_MOST = 64,		/* places that begin as a table does */
 };
 
 static bool read_number(struct pd_bytes b, enum pd_swap swap, uint64_t at, unsigned int width,
@@ -87,14 +89,42 @@ static const struct ps_section *find_section(const struct ps_elf *e, const struc
 	return NULL;
 }
 
+static bool open_at(const struct ps_elf *e, struct pd_bytes bytes, struct ps_go_table *g)
+{
+	*g = (struct ps_go_table){ .swap = ps_elf_swap(e), .bytes = bytes };
+	return read_header(g) && find_text(e, g);
+}
+
+/* Looks for the table where the linker of C has put it together with other data. */
+static bool search(const struct ps_elf *e, struct pd_bytes bytes, struct ps_go_table *g)
+{
+	unsigned int tried = 0;
+
+	while (bytes.size >= ALIGNMENT && tried < TRIED_MOST) {
+		const uint32_t magic = pd_load32(bytes.data, ps_elf_swap(e));
+
+		if (magic == MAGIC_1_18 || magic == MAGIC_1_20) {
+			if (open_at(e, bytes, g) && g->nr && find_section(e, g))
+				return true;
+			tried++;
+		}
+		bytes.data += ALIGNMENT;
+		bytes.size -= ALIGNMENT;
+	}
+	return false;
+}
+
+/* Before 1.26, the table of a position-independent program was relocated. */
 bool ps_go_table_open(const struct ps_elf *e, struct ps_go_table *g)
 {
 	const struct ps_section *s = ps_elf_section_named(e, ".gopclntab");
 
 	if (!s)
-		return false;
-	*g = (struct ps_go_table){ .swap = ps_elf_swap(e), .bytes = ps_elf_section_bytes(e, s) };
-	return read_header(g) && find_text(e, g);
+		s = ps_elf_section_named(e, ".data.rel.ro.gopclntab");
+	if (s)
+		return open_at(e, ps_elf_section_bytes(e, s), g);
+	s = ps_elf_section_named(e, ".data.rel.ro");
+	return s && search(e, ps_elf_section_bytes(e, s), g);
 }
 
 bool ps_go_table_number(const struct ps_go_table *g, uint64_t i, unsigned int at,

@@ -28,6 +28,8 @@ struct ps_cfi {
 	bool refused;		/* there is CFI, but not in a form that may be given to libdw */
 	struct source sources[SOURCES];
 	struct ps_lone_section debug_frame;
+	struct ps_go_table go;
+	bool has_go, tried_go;
 	struct ps_frame_finder finder;	/* `find` is NULL: none, or asked already */
 	struct ps_given_rows given;	/* `addresses` is NULL: none, there are sources */
 	struct ps_row_keeper *keeper;	/* NULL: nothing is kept */
@@ -234,6 +236,17 @@ static void find_debug_frame(struct ps_cfi *c)
 	finder.find(finder.ctx, c);
 }
 
+/* Makes the row of code that has no CFI by what is else known of it. The lock is held. */
+static bool row_without_cfi(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+			    struct ps_row *out)
+{
+	if (!c->tried_go)
+		c->has_go = ps_go_table_open(c->image, &c->go);
+	c->tried_go = true;
+	return ps_plt_row(c->image, arch, vaddr, out) ||
+	       (c->has_go && ps_go_row(&c->go, arch, vaddr, out));
+}
+
 /* Reads the row of the first source that has one. The lock is held. */
 static enum ps_end row_of_sources(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
 				  struct ps_row *out)
@@ -258,8 +271,7 @@ static enum ps_end row_of_sources(struct ps_cfi *c, const struct ps_arch *arch, 
 	}
 	if (is_bad || c->refused)
 		return PS_END_BAD_CFI;
-	return ps_plt_row(c->image, arch, vaddr, out) || ps_go_row(c->image, arch, vaddr, out) ?
-		       PS_END_NONE : PS_END_NO_CFI;
+	return row_without_cfi(c, arch, vaddr, out) ? PS_END_NONE : PS_END_NO_CFI;
 }
 
 static enum ps_end compiled_row(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,

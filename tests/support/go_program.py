@@ -11,7 +11,9 @@ _start: nop; nop; ret
 second: nop; ret
 third: ret
 end:
-.section .gopclntab,"a"
+.section {section},"{flags}"
+{before}
+.balign 32
 table: .long {magic}
 .byte 0, 0, 1, {word}
 {words} {count}, 1, {text}, names - table, 0, 0, values - table, functions - table
@@ -40,14 +42,15 @@ NAMES = ["main.main", "main.(*T[...]).second", "go:third·1"]
 
 def build(path, *options, word=8, magic=MAGIC_1_20, count=3, text="0", lowest="_start",
           highest="end", last_name="third_name - names", frames=FRAMES,
-          last_values="v3 - values", last_flags=0):
+          last_values="v3 - values", last_flags=0, section=".gopclntab", before=""):
     """Writes the program; returns the addresses of its functions, and of their end."""
     source = path.with_suffix(".s")
     source.write_text(SOURCE.format(
         word=word, magic=magic, count=count, text=text, lowest=lowest, highest=highest,
         last_name=last_name, words=".quad" if word == 8 else ".long", frames=frames,
         line=", 0" if magic == MAGIC_1_20 else "", last_values=last_values,
-        last_flags=last_flags))
+        last_flags=last_flags, section=section, before=before,
+        flags="a" if section == ".gopclntab" else "aw"))
     subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", *options, "-o", path, source],
                    check=True, stderr=subprocess.DEVNULL)
     symbols = {}

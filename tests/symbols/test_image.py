@@ -208,8 +208,12 @@ def go_functions(starts, names=tuple(go_program.NAMES)):
 
 @pytest.mark.parametrize("kind", [
     {"text": "base", "magic": go_program.MAGIC_1_18}, {"text": "base"}, {},
-    {"text": "base", "word": 4}, {"word": 4}],
-                         ids=["1.18", "1.20", "1.26", "32-bit", "32-bit-1.26"])
+    {"text": "base", "word": 4}, {"word": 4},
+    {"text": "base", "section": ".data.rel.ro.gopclntab"},
+    # other data that begins as the table does is not it
+    {"text": "base", "section": ".data.rel.ro", "before": ".long 0xfffffff1; .fill 100, 4"}],
+                         ids=["1.18", "1.20", "1.26", "32-bit", "32-bit-1.26", "PIE",
+                              "PIE with C"])
 def test_functions_of_go(kind, tmp_path):
     path = tmp_path / "app"
     starts = go_program.build(path, *(["-m32"] if kind.get("word") == 4 else []), **kind)
@@ -228,6 +232,17 @@ def test_functions_of_go(kind, tmp_path):
 def test_damaged_functions_of_go(damage, names, tmp_path):
     path = tmp_path / "app"
     starts = go_program.build(path, **damage)
+    subprocess.run(["strip", path], check=True)
+    assert read(path) == go_functions(starts, tuple(names))
+
+
+@pytest.mark.parametrize("places, names", [(63, go_program.NAMES), (64, ())])
+def test_places_that_begin_as_a_table_of_go(places, names, tmp_path):
+    """Not all of a file is looked at closely."""
+    path = tmp_path / "app"
+    place = ".balign 16; .long 0xfffffff1"
+    starts = go_program.build(path, text="base", section=".data.rel.ro",
+                              before=f".rept {places}; {place}; .endr")
     subprocess.run(["strip", path], check=True)
     assert read(path) == go_functions(starts, tuple(names))
 
