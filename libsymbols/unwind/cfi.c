@@ -10,6 +10,7 @@
 #include "unwind/cfi_section.h"
 #include "unwind/go_row.h"
 #include "unwind/plt_row.h"
+#include "unwind/signal_row.h"
 
 #define MAX_EPILOGUE 8		/* rows that are looked back through */
 
@@ -240,11 +241,20 @@ static void find_debug_frame(struct ps_cfi *c)
 static bool row_without_cfi(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
 			    struct ps_row *out)
 {
+	return ps_signal_row(c->image, arch, vaddr, out) ||
+	       ps_plt_row(c->image, arch, vaddr, out) ||
+	       (c->has_go && ps_go_row(&c->go, arch, vaddr, out));
+}
+
+/* Go's linker writes CFI for all code, as if it had been called. */
+static bool signal_row_of_go(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+			     struct ps_row *out)
+{
 	if (!c->tried_go)
 		c->has_go = ps_go_table_open(c->image, &c->go);
 	c->tried_go = true;
-	return ps_plt_row(c->image, arch, vaddr, out) ||
-	       (c->has_go && ps_go_row(&c->go, arch, vaddr, out));
+	return c->has_go && (ps_signal_row(c->image, arch, vaddr, out) ||
+			     ps_signal_row(c->image, arch, vaddr - 1, out));
 }
 
 /* Reads the row of the first source that has one. The lock is held. */
@@ -253,6 +263,8 @@ static enum ps_end row_of_sources(struct ps_cfi *c, const struct ps_arch *arch, 
 {
 	bool is_bad = false;
 
+	if (signal_row_of_go(c, arch, vaddr, out))
+		return PS_END_NONE;
 	for (size_t i = 0; i < SOURCES; i++) {
 		const struct source *s = &c->sources[i];
 		uint64_t function;

@@ -12,6 +12,7 @@
 #define MAX_CACHE_BITS 24
 
 static const struct ps_rule bottom = { .flags = PS_RULE_END, .cfa_reg = PS_END_BOTTOM };
+static const struct ps_rule no_cfi = { .flags = PS_RULE_END, .cfa_reg = PS_END_NO_CFI };
 
 struct ps_unwinder {
 	struct pd_budget *budget;
@@ -82,50 +83,78 @@ static bool is_of_entry(const struct ps_rule *rule, const struct ps_arch *arch)
 	       rule->cfa_offset == (int32_t)arch->word && rule->ra == -1;
 }
 
-/* The call before a return address may be in padding: then the code is entered as if it had been
- * called, as makecontext() does. Nothing has pushed a return address for that. */
+static bool is_of_signal(const struct ps_unwinder *u, const struct ps_rule *rule)
+{
+	return ps_rule_kind(rule) == PS_RULE_ROW ? ps_cache_row(&u->cache, rule)->signal :
+						   rule->flags & PS_RULE_SIGNAL;
+}
+
+/* Code without a rule may be entered as if it had been called, after padding: by makecontext(),
+ * where nothing has pushed a return address, or as a signal's trampoline. Or it is the end of a
+ * trampoline: sigreturn does not come back, so nothing needs to follow it, and samples in the
+ * kernel have that address. */
 static const struct ps_rule *find_rule(struct ps_unwinder *u, const struct ps_frame_state *f,
-				       const struct ps_place *place, uint64_t address,
+				       const struct ps_place *place, uint64_t *address,
 				       enum ps_detail detail)
 {
 	const uint64_t bias = place->vaddr_bias;
-	const struct ps_rule *rule = ps_cache_rule(&u->cache, f->arch, place, address - bias,
+	const uint64_t other = f->exact ? f->pc - 1 : f->pc;
+	const struct ps_rule *rule = ps_cache_rule(&u->cache, f->arch, place, *address - bias,
 						   detail);
 
-	if (address == f->pc || ps_rule_kind(rule) != PS_RULE_END ||
-	    rule->cfa_reg != PS_END_NO_CFI)
+	if (ps_rule_kind(rule) != PS_RULE_END || rule->cfa_reg != PS_END_NO_CFI)
 		return rule;
-	rule = ps_cache_rule(&u->cache, f->arch, place, f->pc - bias, detail);
-	return is_of_entry(rule, f->arch) ? &bottom : rule;
+	rule = ps_cache_rule(&u->cache, f->arch, place, other - bias, detail);
+	if (!is_of_signal(u, rule))
+		return !f->exact && is_of_entry(rule, f->arch) ? &bottom : &no_cfi;
+	*address = other;
+	return rule;
+}
+
+/* Handlers return to a signal's trampoline; nothing has called it. */
+static bool is_trampoline(struct ps_unwinder *u, const struct ps_frame_state *f,
+			  const struct ps_place *place, enum ps_detail detail)
+{
+	return place->cfi && is_of_signal(u, ps_cache_rule(&u->cache, f->arch, place,
+							   f->pc - place->vaddr_bias, detail));
+}
+
+/* Goes to the caller by the rule at an address of the frame's code. Returns PS_END_NO_CFI if there
+ * is none. */
+static enum ps_end step_by_rule(struct ps_unwinder *u, struct ps_frame_state *f,
+				const struct ps_place *place, uint64_t address,
+				enum ps_detail detail, struct ps_chain_frame *frame)
+{
+	const struct ps_rule *rule = find_rule(u, f, place, &address, detail);
+
+	if (f->exact && address != f->pc)
+		frame->flags |= PS_CHAIN_RETURN;
+	else if (is_of_signal(u, rule))
+		frame->flags |= PS_CHAIN_SIGNAL;
+	if (ps_rule_kind(rule) <= PS_RULE_PLT)
+		return ps_frame_step_rule(f, rule);
+	if (ps_rule_kind(rule) == PS_RULE_ROW)
+		return ps_frame_step_row(f, ps_cache_row(&u->cache, rule));
+	return (enum ps_end)rule->cfa_reg;
 }
 
 /* Adds the frame and goes to its caller. */
 static enum ps_end step(struct ps_unwinder *u, struct ps_frame_state *f, enum ps_detail detail,
 			uint32_t *guessed)
 {
-	const uint64_t address = f->exact ? f->pc : f->pc - 1;
+	uint64_t address = f->exact ? f->pc : f->pc - 1;
 	struct ps_place none;
 	const struct ps_place *place = ps_cache_place(&u->cache, f->in, address, &none);
 	struct ps_chain_frame *frame = add_frame(u, f, place, *guessed);
-	const struct ps_rule *rule;
-	const struct ps_row *row;
 	enum ps_end end = place->why;
 
-	if (place->switched != PS_END_NONE && !f->exact)
-		return place->switched;
-	if (place->cfi) {
-		rule = find_rule(u, f, place, address, detail);
-		if (rule->flags & PS_RULE_SIGNAL)
-			frame->flags |= PS_CHAIN_SIGNAL;
-		if (ps_rule_kind(rule) <= PS_RULE_PLT)
-			return ps_frame_step_rule(f, rule);
-		if (ps_rule_kind(rule) == PS_RULE_ROW) {
-			row = ps_cache_row(&u->cache, rule);
-			frame->flags |= row->signal ? PS_CHAIN_SIGNAL : 0;
-			return ps_frame_step_row(f, row);
-		}
-		end = (enum ps_end)rule->cfa_reg;
+	if (place->switched != PS_END_NONE && !f->exact) {
+		if (!is_trampoline(u, f, place, detail))
+			return place->switched;
+		address = f->pc;
 	}
+	if (place->cfi)
+		end = step_by_rule(u, f, place, address, detail, frame);
 	if (end != PS_END_NO_CFI)
 		return end;
 	*guessed = PS_CHAIN_GUESSED;

@@ -8,7 +8,7 @@ SOURCE = """
 nop
 base: .globl _start
 _start: nop; nop; ret
-second: nop; ret
+second: {second}
 third: ret
 end:
 .section {section},"{flags}"
@@ -42,14 +42,15 @@ NAMES = ["main.main", "main.(*T[...]).second", "go:third·1"]
 
 def build(path, *options, word=8, magic=MAGIC_1_20, count=3, text="0", lowest="_start",
           highest="end", last_name="third_name - names", frames=FRAMES,
-          last_values="v3 - values", last_flags=0, section=".gopclntab", before=""):
+          last_values="v3 - values", last_flags=0, section=".gopclntab", before="",
+          second="nop; ret"):
     """Writes the program; returns the addresses of its functions, and of their end."""
     source = path.with_suffix(".s")
     source.write_text(SOURCE.format(
         word=word, magic=magic, count=count, text=text, lowest=lowest, highest=highest,
         last_name=last_name, words=".quad" if word == 8 else ".long", frames=frames,
         line=", 0" if magic == MAGIC_1_20 else "", last_values=last_values,
-        last_flags=last_flags, section=section, before=before,
+        last_flags=last_flags, section=section, before=before, second=second,
         flags="a" if section == ".gopclntab" else "aw"))
     subprocess.run(["gcc", "-nostdlib", "-static", "-no-pie", *options, "-o", path, source],
                    check=True, stderr=subprocess.DEVNULL)

@@ -179,6 +179,18 @@ def test_damaged_frames_of_go(damage, expected, tmp_path):
     assert go_frames(tmp_path / "app", **damage) == expected
 
 
+@needs_x86_64
+@pytest.mark.parametrize("cfi", [False, True], ids=["table", "CFI"])
+def test_signal_trampolines_of_go(cfi, tmp_path):
+    """Go's linker describes them as if they had been called."""
+    code = "mov $15,%rax; syscall; int $3; ret"
+    if cfi:
+        code = f".cfi_startproc; {code}; .cfi_endproc"
+    _, second, _, _ = go_program.build(tmp_path / "app", text="base", second=code)
+    found = our_rows(tmp_path / "app", [second, second + 7, second + 9])
+    assert [row["cfa"] for row in found] == ["7+40"] * 3
+
+
 GO_PROGRAMS = {
     "amd64": (["-buildmode=exe"], X86_64, "rsp"),
     "amd64-pie": (["-buildmode=pie"], X86_64, "rsp"),

@@ -270,6 +270,49 @@ def test_signal_frame(made):
                                  [0, at(H + 5)])) == [chain("BOTTOM", (G, "x"), (H + 5, "r"))]
 
 
+def test_the_end_of_a_signal_trampoline(made):
+    """sigreturn does not come back, so the CFI ends with its call; a sample in the kernel has the
+    address after it. It is not taken for that of a function that follows."""
+    restore = at_expression(RSP, breg(RSP, 8)) + at_expression(RIP, breg(RSP, 0))
+    cfi = Cfi(augmentation="zRS").fde(F, 9, cfa_expression(breg(RSP, 8) + DEREF) + restore)
+    calls = outermost(Cfi()).fde(F, 0x10)
+    stack = [at(0x1500), STACK + 16, at(H + 5)]
+    assert made(elf(cfi), stack_line(X86_64, at(F + 9), stack),
+                stack_line(X86_64, at(F + 10), stack)) == [
+                    chain("NO_CFI", (F + 9, "r"), (0x1500, "x")), chain("NO_CFI", (F + 10, "x"))]
+    assert made(elf(calls), stack_line(X86_64, at(F + 0x10), [at(H + 5)])) == [
+        chain("NO_CFI", (F + 0x10, "x"))]
+
+
+RT_SIGRETURN_64 = bytes.fromhex("48c7c00f000000 0f05")
+RT_SIGRETURN_32 = bytes.fromhex("b8ad000000 cd80")
+SIGRETURN_32 = bytes.fromhex("58 b877000000 cd80")
+RT_SIGRETURN_ARM = bytes.fromhex("681180d2 010000d4")
+
+
+@pytest.mark.parametrize("machine, code, place, sp, pc", [
+    (X86_64, RT_SIGRETURN_64, 0, 20, 21), (X86_64, RT_SIGRETURN_64, 7, 20, 21),
+    (I386, RT_SIGRETURN_32, 0, 47, 54), (I386, RT_SIGRETURN_32, 5, 47, 54),
+    (I386, SIGRETURN_32, 0, 8, 15), (I386, SIGRETURN_32, 1, 7, 14), (I386, SIGRETURN_32, 6, 7, 14),
+    (AARCH64, RT_SIGRETURN_ARM, 0, 70, 71), (AARCH64, RT_SIGRETURN_ARM, 4, 70, 71),
+], ids=lambda value: value.hex() if isinstance(value, bytes) else value)  # yapf: disable
+def test_a_signal_trampoline_without_cfi(machine, code, place, sp, pc, made):
+    """As musl and Go have it. `sp` and `pc`: words from the stack pointer on."""
+    cfa = {X86_64: def_cfa(RSP, 16), I386: def_cfa(4, 8), AARCH64: def_cfa(31, 16) + saved(30, 1)}
+    word = 4 if machine == I386 else 8
+    image = bytearray(elf(outermost(Cfi(machine=machine).fde(G, 0x100, cfa[machine]))))
+    image[0x1600:0x1600 + len(code)] = code
+    stack = [0] * 80 + [0, at(H + 5)]
+    stack[sp], stack[pc] = STACK + 80 * word, at(G)
+    answer = chain("BOTTOM", (0x1600 + place, "xs"), (G, "x"), (H + 5, "r"))
+    assert made(bytes(image), stack_line(machine, at(0x1600 + place), stack)) == [answer]
+    if place:
+        return
+    stack[sp] += 2 * word
+    answer = chain("BOTTOM", (G + 4, "x"), (0x1600, "rs"), (G, "x"), (H + 5, "r"))
+    assert made(bytes(image), stack_line(machine, at(G + 4), [0, at(0x1600), *stack])) == [answer]
+
+
 def test_a_precise_sample_of_a_call(made):
     """PEBS gives the address of the call, and the registers after it."""
     line = stack_line(X86_64, at(G), [at(G + 5), 0, 0, at(H + 5)])
