@@ -62,8 +62,8 @@ static void describe_location(struct pd_buf *b)
 		"'build_id':{'description':'build id of the image'," SOME_HEX "}");
 	describe_names(b);
 	pd_text_json(b, "'return_address':{'description':'the call is before it','const':true},"
-		"'guessed':{'description':'found by a frame pointer where there is no call frame "
-			"information, or after such a frame','const':true},"
+		"'guessed':{'description':'found without call frame information, by instructions "
+			"or a frame pointer, or after such a frame','const':true},"
 		"'remapped':{'description':'anonymous memory that replaced this map of a file: a "
 			"copy of its code','const':true},"
 		"'stitched':{'description':'a call that an earlier sample of the thread has, by "

@@ -208,6 +208,7 @@ static void open_cfi(struct ps_session *s, struct ps_loaded *l)
 	if (!l->cfi)
 		return;
 	ps_cfi_set_finder(l->cfi, &(struct ps_frame_finder){ find_debug_frame, l });
+	ps_cfi_set_functions(l->cfi, &l->binary.symbols);
 	ps_session_keep_rows(s, l->cfi);
 }
 

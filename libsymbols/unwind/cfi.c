@@ -8,6 +8,8 @@
 #include "image/lone_section.h"
 #include "image/refused.h"
 #include "unwind/cfi_section.h"
+#include "unwind/code_row.h"
+#include "unwind/code_starts.h"
 #include "unwind/go_row.h"
 #include "unwind/plt_row.h"
 #include "unwind/signal_row.h"
@@ -31,6 +33,8 @@ struct ps_cfi {
 	struct ps_lone_section debug_frame;
 	struct ps_go_table go;
 	bool has_go, tried_go;
+	const struct ps_symtab *functions;	/* NULL: not known */
+	struct ps_code_starts starts;		/* of those without a symbol */
 	struct ps_frame_finder finder;	/* `find` is NULL: none, or asked already */
 	struct ps_given_rows given;	/* `addresses` is NULL: none, there are sources */
 	struct ps_row_keeper *keeper;	/* NULL: nothing is kept */
@@ -83,6 +87,11 @@ void ps_cfi_set_finder(struct ps_cfi *c, const struct ps_frame_finder *finder)
 	c->finder = *finder;
 }
 
+void ps_cfi_set_functions(struct ps_cfi *c, const struct ps_symtab *functions)
+{
+	c->functions = functions;
+}
+
 void ps_cfi_add_debug_frame(struct ps_cfi *c, const struct ps_elf *file)
 {
 	struct source *s = &c->sources[DEBUG_FRAME];
@@ -105,6 +114,8 @@ void ps_cfi_free(struct ps_cfi *c)
 	for (size_t i = 0; i < SOURCES; i++)
 		ps_cfi_section_close(&c->sources[i].section);
 	ps_lone_section_close(&c->debug_frame);
+	if (c->image)
+		ps_code_starts_free(&c->starts, c->image->budget);
 	pthread_mutex_destroy(&c->lock);
 	pd_budget_free(c->budget, c, sizeof(*c));
 }
@@ -237,13 +248,106 @@ static void find_debug_frame(struct ps_cfi *c)
 	finder.find(finder.ctx, c);
 }
 
+/* Where a function begins that has no CFI. */
+struct function {
+	uint64_t start;
+	bool has_symbol;
+};
+
+/* A symbol without a size may cover functions that follow it: these are called. The lock is
+ * held. */
+static bool find_function(struct ps_cfi *c, uint64_t vaddr, struct function *out)
+{
+	struct ps_symbol s;
+	uint64_t called;
+
+	out->has_symbol = c->functions && ps_symtab_find(c->functions, vaddr, &s) &&
+			  s.source <= PS_FROM_MINIDEBUG;
+	if (!out->has_symbol)
+		return ps_code_start(&c->starts, c->image, vaddr, PS_CODE_TAKEN, &out->start);
+	out->start = s.start;
+	if (!ps_code_start(&c->starts, c->image, vaddr, PS_CODE_CALLED, &called) ||
+	    called <= s.start)
+		return true;
+	out->start = called;
+	out->has_symbol = false;
+	return true;
+}
+
+static bool row_of_code(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+			struct ps_row *out)
+{
+	struct function function;
+
+	return find_function(c, vaddr, &function) &&
+	       ps_code_row(c->image, arch, function.start, vaddr, out);
+}
+
+bool ps_cfi_row_of_code(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+			struct ps_row *out)
+{
+	bool found;
+
+	if (!c->image || c->image->header.e_machine != arch->machine)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	found = row_of_code(c, arch, vaddr, out);
+	pthread_mutex_unlock(&c->lock);
+	return found;
+}
+
+static bool find_function_locked(struct ps_cfi *c, uint64_t vaddr, struct function *out)
+{
+	bool found;
+
+	pthread_mutex_lock(&c->lock);
+	found = find_function(c, vaddr, out);
+	pthread_mutex_unlock(&c->lock);
+	return found;
+}
+
+/* Returns whether an address is in the function that the program begins with. */
+static bool is_in_entry(struct ps_cfi *c, uint64_t vaddr)
+{
+	const uint64_t entry = c->image->header.e_entry;
+	struct function function;
+
+	return entry && find_function_locked(c, vaddr, &function) && function.start == entry;
+}
+
+/* The caller of a function with a symbol may have called another one, which jumped to it; as the
+ * one does that the entry point calls. Functions without a symbol may begin elsewhere than it
+ * seems. */
+bool ps_cfi_may_call(const struct ps_code_place *from, const struct ps_code_place *to)
+{
+	const uint64_t vaddr = from->addr - from->bias;
+	struct function function;
+	uint64_t target;
+
+	if (!from->cfi->image || (to && !to->cfi->image))
+		return true;
+	switch (ps_code_call_before(from->cfi->image, vaddr, &target)) {
+	case PS_NO_CALL:
+		return false;
+	case PS_CALL_INDIRECT:
+		return true;
+	case PS_CALL_DIRECT:
+		break;
+	}
+	if (!to || is_in_entry(from->cfi, vaddr - 1))
+		return true;
+	return find_function_locked(to->cfi, to->addr - to->bias, &function) &&
+	       (function.has_symbol || function.start + to->bias == target + from->bias);
+}
+
 /* Makes the row of code that has no CFI by what is else known of it. The lock is held. */
 static bool row_without_cfi(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
 			    struct ps_row *out)
 {
 	return ps_signal_row(c->image, arch, vaddr, out) ||
 	       ps_plt_row(c->image, arch, vaddr, out) ||
-	       (c->has_go && ps_go_row(&c->go, arch, vaddr, out));
+	       (c->has_go && ps_go_row(&c->go, arch, vaddr, out)) ||
+	       row_of_code(c, arch, vaddr, out);
 }
 
 /* Go's linker writes CFI for all code, as if it had been called. */

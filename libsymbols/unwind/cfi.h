@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "image/elf_file.h"
+#include "image/symtab.h"
 #include "unwind/end.h"
 #include "unwind/row.h"
 #include "unwind/rows.h"
@@ -32,6 +33,24 @@ struct ps_frame_finder {
 	void *ctx;
 };
 void ps_cfi_set_finder(struct ps_cfi *c, const struct ps_frame_finder *finder);
+
+/* Where functions begin, for code without CFI. The table is sealed, and borrowed. */
+void ps_cfi_set_functions(struct ps_cfi *c, const struct ps_symtab *functions);
+
+/* Makes a row by the instructions of a function, whatever its CFI says. Returns false if that is
+ * not known. */
+bool ps_cfi_row_of_code(struct ps_cfi *c, const struct ps_arch *arch, uint64_t vaddr,
+			struct ps_row *out);
+
+/* Addresses, and how far the virtual ones of their images are from them. */
+struct ps_code_place {
+	struct ps_cfi *cfi;
+	uint64_t addr, bias;
+};
+
+/* Returns whether a return address follows a call that may have led to a place in code without
+ * CFI; also where that is not known. NULL: to any place. */
+bool ps_cfi_may_call(const struct ps_code_place *from, const struct ps_code_place *to);
 
 /* Makes a handle with rows that a recording has, which are borrowed. Their addresses are used in
  * place of virtual ones. */

@@ -25,7 +25,7 @@ bool ps_go_row(const struct ps_go_table *g, const struct ps_arch *arch, uint64_t
 	out->start = frame.start;
 	out->end = frame.end;
 	out->nr_ops = 0;
-	out->signal = false;
+	out->signal = out->of_code = false;
 	out->cfa = (struct ps_location){
 		.where = PS_IN_REGISTER,
 		.reg = arch->sp,

@@ -72,7 +72,7 @@ static void make_row(const struct ps_arch *arch, int pushed, struct ps_row *out)
 	const bool in_register = arch->link && !pushed;
 
 	out->nr_ops = 0;
-	out->signal = false;
+	out->signal = out->of_code = false;
 	out->cfa = (struct ps_location){
 		.where = PS_IN_REGISTER,
 		.reg = arch->sp,

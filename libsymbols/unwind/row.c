@@ -114,6 +114,7 @@ bool ps_row_read(Dwarf_Frame *frame, const struct ps_arch *arch, struct ps_row *
 	out->start = start;
 	out->end = end;
 	out->signal = signal;
+	out->of_code = false;
 	for (unsigned int reg = 0; reg < arch->nr_registers; reg++)
 		read_location(frame, arch, reg, out);
 	move_return_address(arch, (unsigned int)ra, out);

@@ -5,6 +5,9 @@
 #include "unwind/arch.h"
 #include "unwind/expression.h"
 
+/* A register that has no value in any frame. */
+#define PS_UNKNOWN_REGISTER (PS_MAX_REGISTERS - 1)
+
 enum ps_where {
 	PS_AT_NOWHERE,		/* undefined: the value is lost */
 	PS_AT_SAME,		/* unchanged */
@@ -28,6 +31,7 @@ struct ps_row {
 	struct ps_location at[PS_MAX_REGISTERS];
 	uint16_t nr_ops;
 	bool signal;		/* the caller was interrupted */
+	bool of_code;		/* by what instructions do, without CFI: it may be wrong */
 	struct ps_op ops[PS_MAX_OPS];
 };
 

@@ -75,7 +75,8 @@ size_t ps_row_encode(const struct ps_row *row, enum ps_end end, const struct ps_
 		put_number(&e, end == PS_END_NO_CFI ? PS_ROW_NO_CFI : PS_ROW_BAD_CFI, 1);
 		return 1;
 	}
-	put_number(&e, row->signal ? PS_ROW_OF_SIGNAL : PS_ROW_OF_CALL, 1);
+	put_number(&e, row->signal ? PS_ROW_OF_SIGNAL :
+		   row->of_code ? PS_ROW_OF_CODE : PS_ROW_OF_CALL, 1);
 	put_location(&e, row, &row->cfa);
 	for (unsigned int reg = 0; reg < arch->nr_registers; reg++) {
 		if (row->at[reg].where == usual_of(arch, reg))
@@ -174,7 +175,9 @@ enum ps_end ps_row_decode(struct pd_bytes bytes, const struct ps_arch *arch, str
 	if (kind == PS_ROW_NO_CFI)
 		return PS_END_NO_CFI;
 	out->signal = kind == PS_ROW_OF_SIGNAL;
-	return kind <= PS_ROW_OF_SIGNAL && take_row(&c, arch, out) ? PS_END_NONE : PS_END_BAD_CFI;
+	out->of_code = kind == PS_ROW_OF_CODE;
+	return (kind <= PS_ROW_OF_SIGNAL || out->of_code) && take_row(&c, arch, out) ?
+		       PS_END_NONE : PS_END_BAD_CFI;
 }
 
 bool ps_given_row_find(const struct ps_given_rows *given, uint64_t address, struct pd_bytes *out)

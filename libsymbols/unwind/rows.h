@@ -2,7 +2,7 @@
  * files.
  *
  * The bytes of a row, in little-endian order:
- *   u8 kind: enum ps_row_kind; nothing follows but for the first two
+ *   u8 kind: enum ps_row_kind; nothing follows NO_CFI and BAD_CFI
  *   the location of the CFA, then those of registers that differ from what a call leaves:
  *   u8 register, except for the CFA; u8 where: enum ps_where; and as `where` has it
  *     _CFA: s32 offset      IN_REGISTER: u8 register, s32 offset
@@ -15,7 +15,10 @@
 #include "unwind/end.h"
 #include "unwind/row.h"
 
-enum ps_row_kind { PS_ROW_OF_CALL, PS_ROW_OF_SIGNAL, PS_ROW_NO_CFI, PS_ROW_BAD_CFI };
+enum ps_row_kind {
+	PS_ROW_OF_CALL, PS_ROW_OF_SIGNAL, PS_ROW_NO_CFI, PS_ROW_BAD_CFI,
+	PS_ROW_OF_CODE,		/* of a call; without CFI */
+};
 
 #define PS_ROW_BYTES_MAX 1024
 

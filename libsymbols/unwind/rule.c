@@ -82,6 +82,8 @@ bool ps_rule_make(const struct ps_row *row, const struct ps_arch *arch, struct p
 		return false;
 	if (row->signal)
 		out->flags |= PS_RULE_SIGNAL;
+	if (row->of_code)
+		out->flags |= PS_RULE_OF_CODE;
 	for (unsigned int reg = 0; reg < arch->nr_registers; reg++)
 		if (drops_register(row, arch, reg)) {
 			out->flags |= PS_RULE_DROPS;

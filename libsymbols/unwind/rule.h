@@ -18,6 +18,7 @@ enum {
 	PS_RULE_KIND = 3,
 	PS_RULE_SIGNAL = 4,
 	PS_RULE_DROPS = 8,	/* the row has more registers than a rule keeps */
+	PS_RULE_OF_CODE = 16,	/* as of_code of the row */
 };
 
 /* Instead of a distance. */

@@ -60,7 +60,8 @@ struct ps_copied_stack {
 enum ps_chain_flag {
 	PS_CHAIN_RETURN = 1 << 0,	/* a return address: code and line are those of addr - 1 */
 	PS_CHAIN_SIGNAL = 1 << 1,	/* the frame of a signal's trampoline: named by addr */
-	PS_CHAIN_GUESSED = 1 << 2,	/* reached by a frame pointer, without CFI, or after such */
+	PS_CHAIN_GUESSED = 1 << 2,	/* reached without CFI, by instructions or by a frame
+					 * pointer, or after such */
 };
 
 struct ps_chain_frame {

@@ -9,12 +9,14 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "image/elf_symbols.h"
 #include "unwind/unwind.h"
 
 #define MAX_IMAGES 4096
 
 struct image {
 	struct ps_elf elf;
+	struct ps_symtab functions;
 	struct ps_cfi *cfi;
 	enum ps_end why;	/* without cfi */
 	bool opened;
@@ -54,8 +56,16 @@ static struct image *image_of(struct images *images, unsigned int number, const 
 	if (status != PS_OK)
 		return image;
 	image->cfi = ps_cfi_new(&image->elf, &images->budget);
-	if (image->cfi)
-		ps_cfi_add_debug_frame(image->cfi, &image->elf);
+	if (!image->cfi)
+		return image;
+	ps_cfi_add_debug_frame(image->cfi, &image->elf);
+	image->functions.budget = &images->budget;
+	ps_elf_add_symbols(&image->elf, SHT_SYMTAB, PS_FUNCTIONS, PS_FROM_SYMTAB,
+			   &image->functions);
+	ps_elf_add_symbols(&image->elf, SHT_DYNSYM, PS_FUNCTIONS, PS_FROM_DYNSYM,
+			   &image->functions);
+	if (!ps_symtab_seal(&image->functions))
+		ps_cfi_set_functions(image->cfi, &image->functions);
 	return image;
 }
 
@@ -87,6 +97,7 @@ static inline void close_images(struct images *images)
 		if (!image->cfi)
 			continue;
 		ps_cfi_free(image->cfi);
+		ps_symtab_free(&image->functions);
 		ps_elf_close(&image->elf);
 	}
 }

@@ -1,6 +1,7 @@
 /* symbols_step.c - runs a program instruction by instruction and unwinds its stack after each:
  *
- *   symbols_step [from=trap] [bytes=N] [steps=N] [bits=N] PROGRAM [ARGUMENT...]
+ *   symbols_step [from=trap] [bytes=N] [steps=N] [bits=N] [guesses=compare]
+ *                PROGRAM [ARGUMENT...]
  *
  * The truth is a stack of its own: a call adds a return address, and one that lies below the stack
  * pointer is gone. The program is stepped through from exec, or with from=trap from its first int3,
@@ -9,8 +10,8 @@
  * cache of 2^N rules.
  *
  * Prints how many stacks were compared, and how they end: all; those that lack frames, by their
- * end; those that have guessed frames, which are not compared. And each difference, once for each
- * address:
+ * end; those that have guessed frames, which are compared only with guesses=compare. And each
+ * difference, once for each address:
  *   different ADDRESS FILE OFFSET: expected ..., found ... END
  * At last, with `bits`, how many stacks the small cache made another chain of.
  */
@@ -55,6 +56,7 @@ struct run {
 	unsigned int nr_maps;
 	char *files[MAX_IMAGES];
 	unsigned int nr_files;
+	bool compares_guesses;
 	uint64_t generation, stacks, ends[PS_END_MAX_FRAMES + 1], cut[PS_END_MAX_FRAMES + 1],
 		guessed, different, cached_otherwise;
 	uint64_t seen[MAX_SEEN], nr_seen;
@@ -197,7 +199,8 @@ static bool is_equal(struct run *run, const struct ps_chain *chain)
 {
 	if (chain->nr_frames && chain->frames[chain->nr_frames - 1].flags & PS_CHAIN_GUESSED) {
 		run->guessed++;
-		return true;
+		if (!run->compares_guesses)
+			return true;
 	}
 	if (!chain->nr_frames || chain->nr_frames > run->nr_calls + 1)
 		return false;
@@ -389,6 +392,8 @@ int main(int argc, char **argv)
 			steps = value;
 		else if (argv[first][0] == 'f')
 			from_trap = true;
+		else if (argv[first][0] == 'g')
+			run->compares_guesses = true;
 		else if (argv[first][1] == 'y')
 			run->size = value;
 		else

@@ -289,6 +289,13 @@ def unwound_by_debug_frame(tmp_path_factory):
                          "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
 
 
+@pytest.fixture(scope="module")
+def unwound_by_code(tmp_path_factory):
+    """The same without any."""
+    return record_stacks(tmp_path_factory.mktemp("code"), "-g0", "-fno-asynchronous-unwind-tables",
+                         "-fno-unwind-tables")
+
+
 def frames(lines):
     return [json.dumps(line["frames"]) for line in map(json.loads, lines.splitlines())
             if line.get("type") == "SAMPLE"]
@@ -462,7 +469,7 @@ def test_inlined_functions_and_lines_travel(away, options, inlining, tmp_path):
 @pytest.mark.parametrize("made, options", [
     ("recorded", []), ("recorded", ["--no-inline"]), ("inlining", []), ("inlining", ["--lines"]),
     ("unwound", []), ("unwound", ["--no-inline"]),
-    ("unwound_by_debug_frame", ["--no-inline"])],
+    ("unwound_by_debug_frame", ["--no-inline"]), ("unwound_by_code", ["--no-inline"])],
     ids=lambda value: "".join(value))
 def test_in_an_empty_root(made, options, request, tmp_path):
     """Functions of libraries and of the kernel, too."""

@@ -176,7 +176,16 @@ def test_frames_of_go_where_calls_push_nothing(tmp_path):
     ({"frames": "0xfe, 0xff, 0xff, 0xff, 0x0f, 3"}, [{}, {}, {}, "7+8", "7+8"]),  # too large
 ], ids=["none", "far", "negative", "early", "no code", "endless", "large"])
 def test_damaged_frames_of_go(damage, expected, tmp_path):
-    assert go_frames(tmp_path / "app", **damage) == expected
+    assert go_frames(tmp_path / "app", "-Wl,-e,0", **damage) == expected
+
+
+@needs_x86_64
+def test_the_entry_point_is_outermost(tmp_path):
+    """It ends before what follows its return."""
+    starts = go_program.build(tmp_path / "app", count=0)
+    subprocess.run(["strip", tmp_path / "app"], check=True)
+    first, last, after = our_rows(tmp_path / "app", [starts[0], starts[1] - 1, starts[1]])
+    assert first["16"] == last["16"] == "u" and after == {}
 
 
 @needs_x86_64

@@ -325,22 +325,43 @@ def test_a_precise_sample_of_a_call(made):
     ]
 
 
+JIT = BASE + 0x200000
+CALL = b"\xe8\x10\0\0\0"
+
+
 def test_code_without_cfi(made):
     """One frame-pointer step: into code, upwards, aligned, within the copy; all from there on is
-    guessed."""
-    cfi = plain().fde(0x1400, 0x100, def_cfa(RBP, 16))
-    jit = at(0x6000)
+    guessed, and must follow calls."""
+    image = bytearray(elf(plain().fde(0x1400, 0x100, def_cfa(RBP, 16))))
+    image[0x1400:0x1405] = image[H:H + 5] = CALL
     stack = [7, STACK + 32, at(0x1405), 7, STACK + 48, at(H + 5)]
+    other = [7, STACK + 32, at(0x1405), 7, STACK + 48, at(H + 6)]
     unaligned = bytes(9) + words(STACK + 48, at(H + 5)) + bytes(64)
-    assert made(elf(cfi), stack_line(X86_64, jit, stack, {RBP: STACK + 8}),
-                stack_line(X86_64, jit, unaligned, {RBP: STACK + 9}),
-                stack_line(X86_64, jit, stack, {RBP: STACK + 9}),
-                stack_line(X86_64, jit, stack, {RBP: STACK - 8}),
-                stack_line(X86_64, jit, [0, 0x10], {RBP: STACK}),
-                stack_line(X86_64, jit, [0, 0], {RBP: STACK}),
-                stack_line(X86_64, jit, stack)) == [
-                    f"BOTTOM {jit:x}x {at(0x1405):x}rg {at(H + 5):x}rg", *[f"NO_CFI {jit:x}x"] * 6
+    assert made(bytes(image), image_line("//anon", JIT),
+                stack_line(X86_64, JIT, stack, {RBP: STACK + 8}),
+                stack_line(X86_64, JIT, other, {RBP: STACK + 8}),
+                stack_line(X86_64, JIT, unaligned, {RBP: STACK + 9}),
+                stack_line(X86_64, JIT, stack, {RBP: STACK + 9}),
+                stack_line(X86_64, JIT, stack, {RBP: STACK - 8}),
+                stack_line(X86_64, JIT, [0, 0x10], {RBP: STACK}),
+                stack_line(X86_64, JIT, [0, at(H + 6)], {RBP: STACK}),
+                stack_line(X86_64, JIT, [0, 0], {RBP: STACK}),
+                stack_line(X86_64, JIT, stack)) == [
+                    f"BOTTOM {JIT:x}x {at(0x1405):x}rg {at(H + 5):x}rg",
+                    f"NO_CFI {JIT:x}x {at(0x1405):x}rg", *[f"NO_CFI {JIT:x}x"] * 7
                 ]
+
+
+def test_cfi_that_leads_to_no_code(made):
+    """As in glibc's memcpy for i386, whose CFI leaves out a push. Instructions tell better."""
+    image = bytearray(elf(plain()))
+    image[F:F + 2] = b"\x50\x90"
+    image[H:H + 5] = CALL
+    line = stack_line(X86_64, at(F + 1), [7, at(G + 5), 0, 0, at(H + 5)])
+    assert made(bytes(image), line) == [chain("NO_MAP", (F + 1, "x")) + " 7r"]
+    image[G:G + 5] = b"\xe8" + struct.pack("<i", F - (G + 5))
+    assert made(bytes(image), line) == [
+        chain("BOTTOM", (F + 1, "x"), (G + 5, "rg"), (H + 5, "rg"))]
 
 
 # --- limits ---

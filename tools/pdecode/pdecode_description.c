@@ -41,7 +41,7 @@ const char pdecode_description[] =
 	"kernel's, and stack_end says why the chain ends: BOTTOM is its outermost function, "
 	"STACK_CUT the end of the copied bytes (--call-graph dwarf,16384 copies more), NO_FILE and "
 	"MISMATCH code whose file is not there, NO_ARCH another machine. guessed marks frames that "
-	"were found by frame pointer.\n\n"
+	"were found without that information.\n\n"
 	"The summary counts the frames with and without a name, those by reason, and copied stacks "
 	"by the reason why they end. The images with most frames without a name are reported, "
 	"with what helps.\n\n"

@@ -309,8 +309,8 @@ enum pd_location_flag {
 	PD_LOCATION_REMAPPED = 1 << 1,
 	PD_LOCATION_RETURN = 1 << 2,	/* pd_history_frames(): a return address, its call is
 					 * before it */
-	/* ps_frames(): found by a frame pointer where there is no call frame information, or after
-	 * such a frame */
+	/* ps_frames(): found without call frame information, by instructions or by a frame
+	 * pointer, or after such a frame */
 	PD_LOCATION_GUESSED = 1 << 3,
 	/* pd_history_stitch(): a call that the sample's own branches no longer have */
 	PD_LOCATION_STITCHED = 1 << 4,
