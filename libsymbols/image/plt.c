@@ -184,6 +184,31 @@ static size_t decode_aarch64(const struct plt *p, struct pd_bytes code, uint64_t
 	return code.size - pd_left(&c);
 }
 
+/* The code that other entries jump to until the dynamic linker has found their functions: by its
+ * name of perf since 6.3. It pushes. Returns its size, 0 if the section begins with another
+ * entry. */
+static uint64_t add_first(struct plt *p, const struct ps_section *section)
+{
+	static const char name[] = ".plt";
+	const bool aarch64 = p->e->header.e_machine == EM_AARCH64;
+	const struct pd_bytes code = ps_elf_section_bytes(p->e, section);
+	const uint64_t size = aarch64 ? PS_PLT_ARM_FIRST : 16;
+	const struct ps_symbol s = { .start = section->addr,
+				     .end = section->addr + size,
+				     .source = PS_FROM_PLT,
+				     .binding = PS_GLOBAL,
+				     .name = name,
+				     .name_size = sizeof(name) - 1 };
+
+	if (strcmp(section->name, name) != 0 || code.size < size)
+		return 0;
+	if (aarch64 ? pd_load32(code.data, ps_elf_swap(p->e)) != PS_PLT_ARM_PUSH :
+		      code.data[0] != 0xff || (code.data[1] != 0x35 && code.data[1] != 0xb3))
+		return 0;
+	ps_symtab_add(p->t, &s, 0);
+	return size;
+}
+
 static bool add_entry(struct plt *p, uint64_t start, uint64_t size, const char *target)
 {
 	const size_t n = strnlen(target, PS_NAME_READ);
@@ -223,7 +248,7 @@ static void read_entries(struct plt *p, const struct ps_section *s, uint64_t ste
 	const struct pd_bytes all = ps_elf_section_bytes(p->e, s);
 	const bool aarch64 = p->e->header.e_machine == EM_AARCH64;
 
-	for (uint64_t at = 0, size; at < all.size; at += size) {
+	for (uint64_t at = add_first(p, s), size; at < all.size; at += size) {
 		const struct pd_bytes code = { all.data + at, all.size - at };
 		const uint64_t address = s->addr + at;
 		const char *target;

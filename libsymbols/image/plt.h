@@ -6,6 +6,10 @@
 #include "image/elf_file.h"
 #include "image/symtab.h"
 
+/* The first entry of aarch64. */
+#define PS_PLT_ARM_PUSH 0xa9bf7bf0	/* stp x16, x30, [sp, #-16]! */
+#define PS_PLT_ARM_FIRST 32		/* its bytes */
+
 /* Returns whether the section has entries of a procedure linkage table. */
 bool ps_elf_is_plt(const struct ps_section *s);
 

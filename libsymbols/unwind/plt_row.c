@@ -7,8 +7,6 @@
 #include "image/plt.h"
 
 #define ENTRY 16		/* bytes; entries of 8 are two in one, as they push nothing */
-#define ARM_FIRST 32		/* bytes of the first entry */
-#define ARM_PUSH 0xa9bf7bf0	/* stp x16, x30, [sp, #-16]! */
 
 /* An instruction of x86, by its first bytes. */
 struct instruction {
@@ -61,8 +59,8 @@ static int count_pushed(struct pd_bytes entry, size_t at)
 /* The first entry, only, pushes: a pair of registers. */
 static int count_pushed_arm(struct pd_bytes section, size_t at, enum pd_swap swap)
 {
-	for (size_t i = 0; at < ARM_FIRST && i < at && i + 4 <= section.size; i += 4)
-		if (pd_load32(section.data + i, swap) == ARM_PUSH)
+	for (size_t i = 0; at < PS_PLT_ARM_FIRST && i < at && i + 4 <= section.size; i += 4)
+		if (pd_load32(section.data + i, swap) == PS_PLT_ARM_PUSH)
 			return 2;
 	return 0;
 }

@@ -80,6 +80,14 @@ def plt(path):
                    name + "@plt")
 
 
+def first_of_plt(path):
+    """The entry that pushes what the others jump to it with, of x86: objdump has no name for it."""
+    shown = output("objdump", "-d", "--no-show-raw-insn", "-j", ".plt", path)
+    first = re.search(r"^\s+([0-9a-f]+):\s+push\s", shown, re.M)
+    if first and not re.search(r"^\s+[0-9a-f]+:", shown[:first.start()], re.M):
+        yield int(first[1], 16), 16, 0, "GLOBAL", "PLT", ".plt"
+
+
 def plt_of_static(path):
     """The same for a program in which nm finds none: objdump's jumps, each through a word that
     readelf's relocations have. All entries are of one size."""

@@ -13,7 +13,7 @@ import pytest
 import compiled
 import go_program
 from elf_oracle import (
-    chosen, extents, functions, name_of_chosen, output, plt, plt_of_static)
+    chosen, extents, first_of_plt, functions, name_of_chosen, output, plt, plt_of_static)
 from sandboxed import SANITIZED
 
 SOURCE = r"""
@@ -98,7 +98,7 @@ def read(path, *debug):
 def compare(path):
     """All that is found, with the symbols and extents that readelf and nm show."""
     symbols = [*functions(path, ".symtab", "SYMTAB"), *functions(path, ".dynsym", "DYNSYM"),
-               *(list(plt(path)) or plt_of_static(path))]
+               *(list(plt(path)) or plt_of_static(path)), *first_of_plt(path)]
     found, expected = read(path), chosen(symbols, extents(path))
     if "ELF32" in output("readelf", "-h", path):    # test_chosen_functions_of_i386
         found = {k: v for k, v in found.items() if v[2] != "picked@plt"}
@@ -157,7 +157,7 @@ def test_chosen_functions_of_i386(options, tmp_path):
             (stripped, [path], {word: name_of_chosen(path, at) for word, at in choosers.items()}),
             (stripped, [], {word: f"*ABS*+{at:#x}" for word, at in choosers.items()})):
         found = {name: (start, end) for start, (end, source, name) in read(program, *debug).items()
-                 if source == "PLT"}
+                 if source == "PLT" and name != ".plt"}
         assert sorted(found) == sorted(name + "@plt" for name in names.values()) and len(found) == 2
         for at, word in jumps.items():
             if word in words:
@@ -165,10 +165,10 @@ def test_chosen_functions_of_i386(options, tmp_path):
                 assert start <= at < end
 
 
-def program_of_aarch64(*chosen_by):
+def program_of_aarch64(*chosen_by, before=b""):
     """An ELF file with a PLT at 0x1000, whose entries jump through the words at 0x2000, which
     R_AARCH64_IRELATIVE sets. The second entry begins with bti c."""
-    code = b""
+    code = before
     for i in range(len(chosen_by)):
         bti, fill = ([0xd503245f], [0xd503201f]) if i == 1 else ([], [])
         # adrp x16, 0x2000; ldr x17, [x16, #8 * i]; add x16, x16, #8 * i; br x17
@@ -196,9 +196,18 @@ def test_chosen_functions_of_aarch64(tmp_path):
     path = tmp_path / "chosen"
     path.write_bytes(program_of_aarch64(0x1234, 0x1400, 0x15678))
     assert "R_AARCH64_IRELATIV" in output("readelf", "-rW", path)
-    assert read(path) == {0x1000: (0x1010, "PLT", "*ABS*+0x1234@plt"),
-                          0x1010: (0x1028, "PLT", "*ABS*+0x1400@plt"),
-                          0x1028: (0x1038, "PLT", "*ABS*+0x15678@plt")}
+    entries = {0x1000: (0x1010, "PLT", "*ABS*+0x1234@plt"),
+               0x1010: (0x1028, "PLT", "*ABS*+0x1400@plt"),
+               0x1028: (0x1038, "PLT", "*ABS*+0x15678@plt")}
+    assert read(path) == entries
+
+
+def test_the_first_entry_of_aarch64(tmp_path):
+    """It pushes x16 and x30, and is twice as long."""
+    first = struct.pack("<8I", 0xa9bf7bf0, *[0xd503201f] * 7)
+    (tmp_path / "first").write_bytes(program_of_aarch64(0x1234, before=first))
+    assert read(tmp_path / "first") == {0x1000: (0x1020, "PLT", ".plt"),
+                                        0x1020: (0x1030, "PLT", "*ABS*+0x1234@plt")}
 
 
 def go_functions(starts, names=tuple(go_program.NAMES)):
