@@ -363,9 +363,11 @@ static void apply_event_update(struct pd_session *s, const struct pd_plan *plan,
 }
 
 /* Reports a feature that does not come after the one before, as perf writes them: one of the two
- * is taken for another one. */
+ * is taken for another one. COMPRESSED may come anywhere before what is compressed. */
 static void check_feature_order(struct pd_session *s, uint64_t id, uint64_t offset)
 {
+	if (id == PD_FEATURE_COMPRESSED)
+		return;
 	if (s->is_pipe && id <= s->last_feature && s->report)
 		s->report(s->report_ctx, &(struct pd_error){
 			.code = PD_E_MISMATCH, .severity = PD_DAMAGED, .record = "HEADER_FEATURE",

@@ -22,6 +22,8 @@ DAMAGED = {
     "no-data-at-all": ["UNFINISHED"],
     "sample-trailing": ["TRAILING"],           # more than the event selects
     "lookup-id-unknown": ["NO_ATTR"],          # an id that no event has
+    "feature-event-desc-of-more": ["MISMATCH"],     # an event that the header does not have
+    "feature-event-desc-empty": ["MISMATCH"],
     "tracepoint-outside": ["TRUNCATED"],       # a string after the end of the raw data
     "tracepoint-field-cut-off": ["TRUNCATED"],
 }

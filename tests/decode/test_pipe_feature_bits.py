@@ -10,6 +10,7 @@ from test_record_bits import HEADER, errors_of, places
 pytestmark = pytest.mark.sanitize
 
 PERF = FIXTURES / "perf"
+COMPRESSED = 27     # pencode writes it last
 
 
 def test_numbers_of_features():
@@ -23,7 +24,7 @@ def test_numbers_of_features():
         after = ids[i + 1] if i + 1 < len(ids) else 256
         for bit in [*range(8), 8, 20, 40, 63]:
             wrong = ids[i] ^ 1 << bit
-            if not ids[i - 1] * (i > 0) < wrong < after:
+            if wrong != COMPRESSED and not ids[i - 1] * (i > 0) < wrong < after:
                 assert errors_of(flipped(data, 8 * (at + HEADER) + bit)), (ids[i], wrong)
 
 

@@ -270,8 +270,6 @@ PERF_WORDS = [
     (r"branch-hw-idx-left-out", "Can't parse sample"),
     # a group needs events
     (r"sample-read-group-empty", "failed to process type: 9"),
-    # it requires ids of events in the file
-    (r"id-index(-guest)?", "failed to process type: 69 [No such file"),
     # it requires the decoder's event, and must know it
     (r"auxtrace-info-(cs-etm-[012]|vpa-dtl|of-later)", "failed to process type: 70"),
     # it requires AUXTRACE_INFO first, and then real traces

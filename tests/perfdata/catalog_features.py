@@ -45,9 +45,8 @@ SECTIONS = {
     "TOTAL_MEM": (f.total_mem(24682416), {"": 24682416}),
     "CMDLINE": (slist(["/usr/bin/perf", "record", "-e", "cycles", ""]),
                 {"": ["/usr/bin/perf", "record", "-e", "cycles", ""]}),
-    "EVENT_DESC": (f.event_desc([(TRAILER, "cpu-clock", [42]), (attr("IP"), "faults", [])], 128),
-                   {"events[0].name": "cpu-clock", "events[0].ids": [42],
-                    "events[1].name": "faults"}),
+    "EVENT_DESC": (f.event_desc([(TRAILER, "cpu-clock", [42])], 128),
+                   {"events[0].name": "cpu-clock", "events[0].ids": [42]}),
     "CPU_TOPOLOGY": (f.cpu_topology(["0-3"], ["0-1", "2-3"], [(0, 0), (0, 0), (1, 0), (1, -1)]),
                      {"sibling_cores": ["0-3"], "sibling_threads": ["0-1", "2-3"],
                       "cpus[2]": {"core_id": 1, "socket_id": 0}, "cpus[3].socket_id": -1}),
@@ -201,6 +200,9 @@ def variants():
     yield one("event-desc-other-attr-size", "EVENT_DESC",
               f.event_desc([(Attr(size=96), "old", [1])], 96),
               {"events[0].name": "old"})
+    yield one("event-desc-of-more", "EVENT_DESC",
+              f.event_desc([(TRAILER, "cpu-clock", [42]), (attr("IP"), "faults", [])], 128),
+              {"events[0].name": "cpu-clock", "events[1].name": "faults"})
     yield one("event-desc-empty", "EVENT_DESC", f.event_desc([], 128), {"events": []})
     yield one("pmu-mappings-empty", "PMU_MAPPINGS", f.pmu_mappings([]), {"": []})
     yield one("cpu-pmu-caps-empty", "CPU_PMU_CAPS", f.caps([]), {"": []})
