@@ -93,7 +93,6 @@ struct pd_session {
 	struct pd_tracepoints *tracepoints;
 	const struct pd_arch *arch;
 	unsigned int arch_changes;
-	uint32_t last_feature;		/* of a pipe */
 	uint32_t updates;		/* counts changes that may change names of events */
 	uint32_t cpus_available;
 	uint64_t compression_ratio;	/* from the COMPRESSED feature; 0: unknown */
@@ -205,7 +204,6 @@ static inline void pd_session_begin_recording(struct pd_session *s)
 {
 	s->first_attr = s->nr_attrs;
 	s->last.attr = NULL;
-	s->last_feature = 0;
 }
 
 /* Returns the event of a sample that has the id of the one before it, as most have, or NULL.

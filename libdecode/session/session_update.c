@@ -362,20 +362,6 @@ static void apply_event_update(struct pd_session *s, const struct pd_plan *plan,
 	pd_session_rename(s, a, u.name, PD_NAME_FROM_FILE);
 }
 
-/* Reports a feature that does not come after the one before, as perf writes them: one of the two
- * is taken for another one. COMPRESSED may come anywhere before what is compressed. */
-static void check_feature_order(struct pd_session *s, uint64_t id, uint64_t offset)
-{
-	if (id == PD_FEATURE_COMPRESSED)
-		return;
-	if (s->is_pipe && id <= s->last_feature && s->report)
-		s->report(s->report_ctx, &(struct pd_error){
-			.code = PD_E_MISMATCH, .severity = PD_DAMAGED, .record = "HEADER_FEATURE",
-			.field = "feat_id", .offset = offset,
-			.text = "it is not above that of the feature before" });
-	s->last_feature = (uint32_t)id;
-}
-
 static void update_feature_record(struct pd_session *s, const struct pd_plan *plan,
 				  struct pd_bytes body, uint64_t offset)
 {
@@ -383,10 +369,7 @@ static void update_feature_record(struct pd_session *s, const struct pd_plan *pl
 	uint64_t id = 0;
 
 	pd_extract(plan, body, s->swap, &(struct pd_extract){ "", "feat_id", &id }, 1);
-	if (!op || op->offset > body.size || id >= PD_FEATURE_BITS)
-		return;
-	check_feature_order(s, id, offset);
-	if (op->offset == body.size)
+	if (!op || op->offset >= body.size || id >= PD_FEATURE_BITS)
 		return;
 	pd_session_update_feature(
 		s, (uint32_t)id,

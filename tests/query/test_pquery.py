@@ -536,10 +536,14 @@ def test_columns_whose_numbers_do_not_fit_are_named(tmp_path, run_pdecode):
 
 
 def test_fields_of_errors_that_have_no_name_are_null(tmp_path):
-    """The last string of CMDLINE is cut, which has no name."""
+    """The last string of CMDLINE is longer than the section, which has no name."""
     data = bytearray(CHAINS.read_bytes())
-    size = data.index((888).to_bytes(8, "little"))    # of the section
-    data[size:size + 8] = (884).to_bytes(8, "little")
+    entry = data.index((888).to_bytes(8, "little")) - 8    # of the section
+    at, size = (int.from_bytes(data[i:i + 8], "little") for i in (entry, entry + 8))
+    string, end = at + 4, at + size
+    while string + 4 + int.from_bytes(data[string:string + 4], "little") < end:
+        string += 4 + int.from_bytes(data[string:string + 4], "little")
+    data[string:string + 4] = (end - string).to_bytes(4, "little")
     path = tmp_path / "cut.data"
     path.write_bytes(data)
     assert rows("select record, field from errors", path, status=(1,)) == [("CMDLINE", None)]

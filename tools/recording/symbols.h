@@ -64,8 +64,7 @@ extern const char *const symbol_unverified[];
 	CLI_LIST(0, "debug-dir", "DIR", type, member.debug_dirs,			\
 		 "look for files, debug files, .dwp and .dwo in DIR first: they alone, "	\
 		 "or a copy of /usr/lib/debug, of ~/.debug, of a debuginfod cache or "	\
-		 "of a tree, or what perf archive packed, unpacked by tar xf FILE -C "	\
-		 "DIR"),								\
+		 "of a tree, or what perf archive packed, unpacked there"),		\
 	CLI_STRING(0, "kallsyms", "FILE", type, member.kallsyms,			\
 		   "a copy of /proc/kallsyms of the recorded machine, made since it was " \
 		   "started"),							\
