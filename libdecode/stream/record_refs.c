@@ -1,5 +1,6 @@
 /* record_refs.c - checks what perf's own records refer to. perf itself refuses most of what is
- * reported here. */
+ * reported here. The ids of ID_INDEX are not among it: the attributes have them, too, and a large
+ * record with an error is taken for damage, in which others are searched. */
 #include "stream/record_refs.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ enum pd_code pd_record_check_refs(const struct pd_record *r, const char **field)
 	const uint32_t type = r->frame.type;
 
 	*field = NULL;
-	if (type == PD_RECORD_ID_INDEX || type == PD_RECORD_STAT || type == PD_RECORD_EVENT_UPDATE)
+	if (type == PD_RECORD_STAT || type == PD_RECORD_EVENT_UPDATE)
 		return check_ids(r, field);
 	if (type == PD_RECORD_HEADER_FEATURE)
 		return check_feature(r, field);

@@ -28,13 +28,11 @@ def errors_of(data):
     return {e["code"] for e in [*found["errors"], *in_records] if e["severity"] != "note"}
 
 
-@pytest.mark.parametrize("name, kind, at", [
-    ("67-stat-record-pipe", "STAT", 0), ("18-pipe", "ID_INDEX", 8), ("01-basic", "ID_INDEX", 8)])
-def test_ids_of_no_event(name, kind, at):
-    data = (PERF / f"{name}.data").read_bytes()
-    begin, _ = places(data, kind)[0]
+def test_ids_of_no_event():
+    data = (PERF / "67-stat-record-pipe.data").read_bytes()
+    begin, _ = places(data, "STAT")[0]
     for bit in range(0, 64, 3):
-        assert "NO_ATTR" in errors_of(flipped(data, 8 * (begin + HEADER + at) + bit)), bit
+        assert "NO_ATTR" in errors_of(flipped(data, 8 * (begin + HEADER) + bit)), bit
 
 
 def test_records_of_a_compressed_one():
