@@ -155,6 +155,14 @@ static bool has_flag_of_others(const struct pd_session *s, const struct pd_attr 
 	return others;
 }
 
+/* Returns whether the copy is of the tracepoint that the event is named after, and the attribute of
+ * something else. */
+static bool is_tracepoint_of_copy(const struct event_desc *d, const struct pd_attr *a)
+{
+	return pd_session_is_tracepoint(d->s, d->type, d->config, d->name) &&
+	       !pd_session_is_tracepoint(d->s, a->type, a->config, d->name);
+}
+
 /* Returns the attribute with the same index, restored if it is the one that is damaged. */
 static struct pd_attr *check_attr(struct event_desc *d)
 {
@@ -168,7 +176,8 @@ static struct pd_attr *check_attr(struct event_desc *d)
 		return a;
 	found = compare_attrs(a->bytes, copy);
 	d->is_same = found == SAME && d->nr == d->s->nr_attrs - d->s->first_attr;
-	if (found == DIFFERENT && (d->s->attrs_doubtful || has_flag_of_others(d->s, a, copy)))
+	if (found == DIFFERENT && (d->s->attrs_doubtful || has_flag_of_others(d->s, a, copy) ||
+				   is_tracepoint_of_copy(d, a)))
 		found = LOST;
 	if (found == DIFFERENT && !a->copy.size && !a->is_restored)
 		keep_copy(d->s, copy, &a->copy);

@@ -55,6 +55,21 @@ static const struct pd_tp_event *find_format(const struct pd_session *s, const s
 	return a->type == ATTR_TRACEPOINT ? pd_tracepoints_find(s->tracepoints, a->config) : NULL;
 }
 
+bool pd_session_is_tracepoint(const struct pd_session *s, uint64_t type, uint64_t config,
+			      struct pd_bytes name)
+{
+	const struct pd_tp_event *tp =
+		type == ATTR_TRACEPOINT ? pd_tracepoints_find(s->tracepoints, config) : NULL;
+	char implied[128];
+	int n;
+
+	if (!tp)
+		return false;
+	n = snprintf(implied, sizeof(implied), "%s:%s", tp->system, tp->name);
+	return n > 0 && (size_t)n < sizeof(implied) && name.size == (size_t)n &&
+	       memcmp(name.data, implied, name.size) == 0;
+}
+
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
 {
 	char name[PD_IMPLIED_NAME_MAX];

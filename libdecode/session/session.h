@@ -147,6 +147,10 @@ void pd_session_report_missing(struct pd_session *s);
  * improve as more of the file is known. */
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a);
 void pd_session_name_events(struct pd_session *s);
+/* Returns whether the name is that of the tracepoint with this number: "system:name". */
+bool pd_session_is_tracepoint(const struct pd_session *s, uint64_t type, uint64_t config,
+			      struct pd_bytes name);
+
 /* Corrects and reports names in EVENT_DESC that differ in one byte from what the attributes imply.
  * Features that imply names must be known. */
 void pd_session_correct_names(struct pd_session *s);
