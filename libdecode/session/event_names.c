@@ -10,6 +10,8 @@
 #define ATTR_TRACEPOINT 2
 #define ATTR_HW_CACHE 3
 
+#define TRACEPOINT_TEXT 128
+
 void pd_session_compare_name(const struct pd_session *s, const struct pd_attr *a,
 			     struct pd_bytes name, const struct pd_error *where)
 {
@@ -25,6 +27,11 @@ void pd_session_compare_name(const struct pd_session *s, const struct pd_attr *a
 	s->report(s->report_ctx, &e);
 }
 
+static void format_tracepoint(const struct pd_tp_event *tp, char text[TRACEPOINT_TEXT])
+{
+	snprintf(text, TRACEPOINT_TEXT, "%s:%s", tp->system, tp->name);
+}
+
 /* Makes the name that perf would show; the names of PMUs and tracepoints come from the file. */
 static struct pd_bytes make_implied_name(const struct pd_session *s, const struct pd_attr *a,
 					 const struct pd_tp_event *tp,
@@ -38,11 +45,11 @@ static struct pd_bytes make_implied_name(const struct pd_session *s, const struc
 		.flags = a->flags, .precise_ip = a->precise_ip,
 		.pmu = pd_map_find(&s->pmus, typed ? a->config >> 32 : a->type),
 	};
-	char tracepoint[128];
+	char tracepoint[TRACEPOINT_TEXT];
 	size_t n;
 
 	if (tp) {
-		snprintf(tracepoint, sizeof(tracepoint), "%s:%s", tp->system, tp->name);
+		format_tracepoint(tp, tracepoint);
 		in.tracepoint = tracepoint;
 	}
 	n = pd_event_name(&in, buf, PD_IMPLIED_NAME_MAX);
@@ -60,14 +67,12 @@ bool pd_session_is_tracepoint(const struct pd_session *s, uint64_t type, uint64_
 {
 	const struct pd_tp_event *tp =
 		type == ATTR_TRACEPOINT ? pd_tracepoints_find(s->tracepoints, config) : NULL;
-	char implied[128];
-	int n;
+	char implied[TRACEPOINT_TEXT];
 
 	if (!tp)
 		return false;
-	n = snprintf(implied, sizeof(implied), "%s:%s", tp->system, tp->name);
-	return n > 0 && (size_t)n < sizeof(implied) && name.size == (size_t)n &&
-	       memcmp(name.data, implied, name.size) == 0;
+	format_tracepoint(tp, implied);
+	return name.size == strlen(implied) && memcmp(name.data, implied, name.size) == 0;
 }
 
 void pd_session_name_event(struct pd_session *s, struct pd_attr *a)
