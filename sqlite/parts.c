@@ -1,23 +1,7 @@
 /* parts.c - a recording in parts: see parts.h. */
 #include "parts.h"
 
-#include <string.h>
-
 enum { LEAST_RECORDS = 1 << 16 };	/* of a part: fewer are read before a thread has started */
-
-/* The numbers of frames and stacks depend on all samples before, other tables on all records. */
-static bool is_divisible(const struct pq_scan *scan)
-{
-	const struct pc_table *t = pc_table_at(scan->table);
-
-	if (strcmp(t->name, "samples") != 0)
-		return false;
-	for (size_t i = 0; i < t->nr_columns; i++)
-		if (scan->columns >> i & 1 && (strcmp(t->columns[i].name, "frame") == 0 ||
-					       strcmp(t->columns[i].name, "stack") == 0))
-			return false;
-	return true;
-}
 
 /* Returns how far into the recording an entry is: in bytes, or in records, if there are several
  * files. */
@@ -45,7 +29,7 @@ static size_t count_parts(const struct pq_recording *r, const struct pq_scan *sc
 	const uint64_t worth = r->records / LEAST_RECORDS;
 	size_t most = r->input.threads < PQ_MOST_PARTS ? r->input.threads : PQ_MOST_PARTS;
 
-	if (!r->index || !pd_index_nr_entries(r->index) || r->namer || !is_divisible(scan))
+	if (!r->index || !pd_index_nr_entries(r->index) || r->namer || !pq_scan_is_of_tasks(scan))
 		return 1;
 	most = worth < most ? (size_t)worth : most;
 	return most ? most : 1;

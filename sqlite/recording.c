@@ -53,23 +53,34 @@ static struct pd_reader *open_reader(struct pq_recording *r, struct pd_reader_op
 
 /* --- the history --- */
 
-static void learn_records(struct pq_recording *r, struct pd_reader *reader)
+/* Reads all records. Returns their number. */
+static uint64_t learn_records(struct pq_recording *r, struct pd_history *h, struct pd_index *index,
+			      struct pd_reader *reader)
 {
 	struct pd_error e, ignored;
+	uint64_t records = 0;
 	int n;
 
-	while ((n = pd_history_learn_next(r->history, reader, r->index, &e)) > 0) {
-		r->records += (uint64_t)n;
+	while ((n = pd_history_learn_next(h, reader, index, &e)) > 0) {
+		records += (uint64_t)n;
 		show_progress(r, reader);
 	}
-	if (n < 0)
+	if (n < 0 && h == r->tasks)	/* the first pass */
 		report_error(r, &e);
-	pd_history_seal(r->history, reader, &ignored);
-	if (pd_history_lacks_memory(r->history, &ignored))
+	pd_history_seal(h, reader, &ignored);
+	if (pd_history_lacks_memory(h, &ignored) && !r->reported_limit)
 		report_error(r, &ignored);
+	return records;
 }
 
-static int learn_history(struct pq_recording *r, struct pd_error *e)
+/* To decompress all of it once more would take longer than to learn the maps. */
+static enum pd_history_scope first_scope(const struct pd_reader *reader)
+{
+	return pd_reader_file(reader)->adds_features[PD_FEATURE_COMPRESSED] ? PD_HISTORY_ALL :
+									      PD_HISTORY_TASKS;
+}
+
+static int learn_tasks(struct pq_recording *r, struct pd_error *e)
 {
 	struct pd_reader *reader = open_reader(r, (struct pd_reader_options){
 		.memory_limit = r->input.memory, .on_error = on_error, .ctx = r }, e);
@@ -78,9 +89,29 @@ static int learn_history(struct pq_recording *r, struct pd_error *e)
 		return -1;
 	if (r->input.threads > 1)
 		r->index = pd_index_new(RECORDS_OF_ENTRY);
+	r->tasks = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = r->input.memory,
+						     .scope = first_scope(reader)), e);
+	if (r->tasks)
+		r->records = learn_records(r, r->tasks, r->index, reader);
+	if (first_scope(reader) == PD_HISTORY_ALL)
+		r->history = r->tasks;
+	pd_reader_free(reader);
+	return r->tasks ? 0 : -1;
+}
+
+int pq_recording_learn(struct pq_recording *r, struct pd_error *e)
+{
+	struct pd_reader *reader;
+
+	if (r->history)
+		return 0;
+	reader = open_reader(r, (struct pd_reader_options){
+		.memory_limit = r->input.memory, .ctx = r }, e);
+	if (!reader)
+		return -1;
 	r->history = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = r->input.memory), e);
 	if (r->history)
-		learn_records(r, reader);
+		learn_records(r, r->history, NULL, reader);
 	pd_reader_free(reader);
 	return r->history ? 0 : -1;
 }
@@ -101,7 +132,7 @@ struct pq_recording *pq_recording_new(const struct pq_input *input, size_t numbe
 	r->base = (sqlite3_int64)number << PQ_BASE_SHIFT;
 	r->start = input->fd < 0 ? 0 : lseek(input->fd, 0, SEEK_CUR);
 	r->name = strdup(input->name);
-	if (r->name && !learn_history(r, e))
+	if (r->name && !learn_tasks(r, e))
 		return r;
 	pq_recording_free(r);
 	return NULL;
@@ -111,7 +142,9 @@ void pq_recording_free(struct pq_recording *r)
 {
 	if (!r)
 		return;
-	pd_history_free(r->history);
+	if (r->history != r->tasks)
+		pd_history_free(r->history);
+	pd_history_free(r->tasks);
 	pd_index_free(r->index);
 	free(r->name);
 	free(r);
@@ -119,10 +152,24 @@ void pq_recording_free(struct pq_recording *r)
 
 /* --- a pass --- */
 
+bool pq_scan_is_of_tasks(const struct pq_scan *scan)
+{
+	const struct pc_table *t = pc_table_at(scan->table);
+
+	if (strcmp(t->name, "samples") != 0)
+		return false;
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (scan->columns >> i & 1 && (strcmp(t->columns[i].name, "frame") == 0 ||
+					       strcmp(t->columns[i].name, "stack") == 0))
+			return false;
+	return true;
+}
+
 /* Objects that a stream owns. */
 struct pass {
 	struct pq_recording *recording;
 	struct pd_error payload;	/* the first error of a payload, or PD_OK */
+	const struct pd_history *history;
 	struct pd_reader *reader;
 	struct pd_filter *filter;
 	struct pc_columns *columns;
@@ -163,12 +210,21 @@ static void add_error(void *ctx, const struct pd_error *e)
 	pc_add_error(p->columns, e);
 }
 
+/* Learns what the scan needs. Returns NULL and *e if it can't be learned. */
+static const struct pd_history *learn_for(struct pq_recording *r, const struct pq_scan *scan,
+					  struct pd_error *e)
+{
+	if (pq_scan_is_of_tasks(scan) && !r->namer)
+		return r->tasks;
+	return pq_recording_learn(r, e) ? NULL : r->history;
+}
+
 static int open_pass(struct pq_recording *r, struct pass *p, const struct pq_scan *scan,
 		     const struct pq_part *part, struct pd_error *e)
 {
 	const bool is_first = part->entry == PQ_FROM_START;
 
-	p->columns = pc_new(PC_OPTIONS(.history = r->history, .filter = p->filter,
+	p->columns = pc_new(PC_OPTIONS(.history = p->history, .filter = p->filter,
 				       .memory_limit = part->memory,
 				       .tables = 1ull << scan->table, .columns = scan->columns,
 				       .with = PC_GROUP_ALL, .uint64 = PC_AS_INT64, .path = r->name,
@@ -194,10 +250,11 @@ int pq_recording_scan(struct pq_recording *r, const struct pq_scan *scan,
 	if (!p)
 		return -1;
 	p->recording = r;
+	p->history = learn_for(r, scan, e);
 	p->filter = scan->filter ? pd_filter_new(scan->filter) : NULL;
 	if (p->filter)
-		pd_filter_set_history(p->filter, r->history);
-	if ((!scan->filter || p->filter) &&
+		pd_filter_set_history(p->filter, p->history);
+	if (p->history && (!scan->filter || p->filter) &&
 	    !open_pass(r, p, scan, scan->part ? scan->part : &whole, e) &&
 	    !pc_open_stream(p->columns, p->reader, scan->table, (struct pc_owner){ free_pass, p },
 			    out, e))

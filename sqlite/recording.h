@@ -1,4 +1,5 @@
 /* recording.h - a recording that queries read: its history is learned once, each scan is a pass.
+ * Opening it learns the tasks; the first scan that needs maps learns them.
  *
  * Numbers of stacks, frames, objects and events belong to one recording. Queries over several add
  * the recording's base to them, so that rows of different recordings never match. */
@@ -40,7 +41,8 @@ struct pq_recording {
 	char *name;
 	struct pq_input input;		/* .memory is not 0 */
 	off_t start;			/* offset of fd */
-	struct pd_history *history;
+	struct pd_history *tasks;
+	struct pd_history *history;	/* of maps, too; NULL: not learned yet */
 	struct pd_index *index;		/* NULL: it is read from its start only */
 	size_t nr_parts;		/* that are read at once, for the progress */
 	uint64_t records;		/* number of all, of which samples are a part */
@@ -54,12 +56,16 @@ struct pq_recording {
 	uint64_t kept_bytes;
 };
 
-/* Opens the recording and learns its history. Returns NULL and *e if it can't be opened: as
+/* Opens the recording and learns its tasks. Returns NULL and *e if it can't be opened: as
  * pd_reader_open_path(). `number` counts the recordings of a database. Free it with
  * pq_recording_free(). */
 struct pq_recording *pq_recording_new(const struct pq_input *input, size_t number,
 				      struct pd_error *e);
 void pq_recording_free(struct pq_recording *r);
+
+/* Learns the whole history, unless that was done. Returns 0, or -1 and *e: as
+ * pq_recording_new(). */
+int pq_recording_learn(struct pq_recording *r, struct pd_error *e);
 
 #define PQ_FROM_START SIZE_MAX
 
@@ -77,6 +83,10 @@ struct pq_scan {
 	const struct pd_filter_options *filter;	/* NULL: all rows */
 	const struct pq_part *part;		/* NULL: all of the recording */
 };
+
+/* Returns whether the rows are samples without the numbers of their frames and stacks: these depend
+ * on all samples before, and on what was mapped. */
+bool pq_scan_is_of_tasks(const struct pq_scan *scan);
 
 /* Opens a pass. Its stream may be read by another thread; only one from the start shows its
  * progress. The caller's thread must release it. Returns 0, or -1 and *e. */

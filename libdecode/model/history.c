@@ -97,7 +97,8 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	struct pd_history *h;
 
 	if (given && (pd_options_take(&o, sizeof(o), given, given->size) ||
-		      (unsigned int)o.mode > PD_HISTORY_LIVE)) {
+		      (unsigned int)o.mode > PD_HISTORY_LIVE ||
+		      (unsigned int)o.scope > PD_HISTORY_TASKS)) {
 		pd_refuse(e, "an option is invalid");
 		return NULL;
 	}
@@ -105,6 +106,7 @@ struct pd_history *pd_history_new(const struct pd_history_options *given, struct
 	if (h) {
 		h->memory_limit = o.memory_limit ? o.memory_limit : PD_MEMORY_LIMIT;
 		h->word_size = o.word_size;
+		h->scope = o.scope;
 		h->budget.limit = h->memory_limit;
 		h->plans = pd_history_plans_new();
 		h->seed = pd_hash_seed(h);

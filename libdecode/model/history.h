@@ -157,7 +157,8 @@ struct pd_stitcher;
 
 struct pd_history {
 	uint64_t memory_limit;
-	uint32_t word_size;		/* of the options */
+	uint32_t word_size;		/* of the options, as is the scope */
+	enum pd_history_scope scope;
 	struct pd_budget budget;	/* while learning: half of that */
 	struct pd_arena arena;
 	struct pd_history_bits bits;
@@ -345,7 +346,7 @@ const struct pd_life *pd_history_life(const struct pd_history *h, uint8_t machin
 void pd_history_forget_replay(struct pd_history *h);
 
 /* history_learn.c: returns whether records of this type are learned from. */
-bool pd_history_wants(uint32_t type);
+bool pd_history_wants(const struct pd_history *h, uint32_t type);
 
 /* history_seal.c: orders and replays what was learned. Returns 0, or -1 and *e as
  * pd_history_seal(). */

@@ -414,31 +414,45 @@ static int learn_build_id(struct pd_history *h, const struct pd_record *r)
 	return pd_history_add_build_id(h, r->frame.misc, path, build_id);
 }
 
+typedef int learn_record(struct pd_history *h, const struct pd_record *r);
+
 static const struct {
 	uint32_t type;
-	int (*learn)(struct pd_history *h, const struct pd_record *r);
+	enum pd_history_scope most;	/* of those that learn from the record */
+	learn_record *learn;
 } side_band[] = {
-	{ PD_RECORD_MMAP2, learn_map }, { PD_RECORD_FORK, learn_fork },
-	{ PD_RECORD_EXIT, learn_exit }, { PD_RECORD_COMM, learn_comm },
-	{ PD_RECORD_MMAP, learn_map }, { PD_RECORD_KSYMBOL, learn_ksymbol },
-	{ PD_RECORD_NAMESPACES, learn_namespaces }, { PD_RECORD_CGROUP, learn_cgroup },
-	{ PD_RECORD_TEXT_POKE, learn_text_poke }, { PD_RECORD_LOST, learn_lost },
-	{ PD_RECORD_HEADER_BUILD_ID, learn_build_id },
-	{ PD_RECORD_BPF_EVENT, learn_bpf_event }, { PD_RECORD_ID_INDEX, pd_history_learn_guests },
-	{ PD_RECORD_CALLCHAIN_DEFERRED, learn_deferred },
+	{ PD_RECORD_MMAP2, PD_HISTORY_ALL, learn_map },
+	{ PD_RECORD_FORK, PD_HISTORY_TASKS, learn_fork },
+	{ PD_RECORD_EXIT, PD_HISTORY_TASKS, learn_exit },
+	{ PD_RECORD_COMM, PD_HISTORY_TASKS, learn_comm },
+	{ PD_RECORD_MMAP, PD_HISTORY_ALL, learn_map },
+	{ PD_RECORD_KSYMBOL, PD_HISTORY_ALL, learn_ksymbol },
+	{ PD_RECORD_NAMESPACES, PD_HISTORY_TASKS, learn_namespaces },
+	{ PD_RECORD_CGROUP, PD_HISTORY_TASKS, learn_cgroup },
+	{ PD_RECORD_TEXT_POKE, PD_HISTORY_TASKS, learn_text_poke },
+	{ PD_RECORD_LOST, PD_HISTORY_TASKS, learn_lost },
+	{ PD_RECORD_HEADER_BUILD_ID, PD_HISTORY_ALL, learn_build_id },
+	{ PD_RECORD_BPF_EVENT, PD_HISTORY_ALL, learn_bpf_event },
+	{ PD_RECORD_ID_INDEX, PD_HISTORY_TASKS, pd_history_learn_guests },
+	{ PD_RECORD_CALLCHAIN_DEFERRED, PD_HISTORY_ALL, learn_deferred },
 };
 
-bool pd_history_wants(uint32_t type)
+/* Returns how to learn from a record of this type, or NULL: not at all. */
+static learn_record *learn_of(const struct pd_history *h, uint32_t type)
 {
 	for (size_t i = 0; i < sizeof(side_band) / sizeof(*side_band); i++)
-		if (side_band[i].type == type)
-			return true;
-	return false;
+		if (side_band[i].type == type && h->scope <= side_band[i].most)
+			return side_band[i].learn;
+	return NULL;
+}
+
+bool pd_history_wants(const struct pd_history *h, uint32_t type)
+{
+	return learn_of(h, type);
 }
 
 /* Returns 0, or -1 when the memory limit is reached, for the first time. */
-static int learn(struct pd_history *h, const struct pd_record *r,
-		 int (*learn_record)(struct pd_history *h, const struct pd_record *r))
+static int learn(struct pd_history *h, const struct pd_record *r, learn_record *learn_it)
 {
 	const bool was_limited = h->is_limited;
 
@@ -447,7 +461,7 @@ static int learn(struct pd_history *h, const struct pd_record *r,
 		h->left_out++;
 		return 0;
 	}
-	if (!learn_record(h, r) && (!h->live || !pd_live_apply(h)))
+	if (!learn_it(h, r) && (!h->live || !pd_live_apply(h)))
 		return 0;
 	h->is_limited = true;
 	h->left_out++;
@@ -458,15 +472,16 @@ static int learn(struct pd_history *h, const struct pd_record *r,
 
 int pd_history_add_record(struct pd_history *h, const struct pd_record *r, struct pd_error *e)
 {
+	learn_record *learn_it;
 	uint32_t type;
 	int ret = 0;
 
 	if (!h || !r)
 		return pd_refuse(e, "no history or no record");
 	type = r->frame.state == PD_FRAME_SKIPPED ? 0 : r->frame.type;
-	for (size_t i = 0; i < sizeof(side_band) / sizeof(*side_band) && !ret; i++)
-		if (side_band[i].type == type)
-			ret = learn(h, r, side_band[i].learn);
+	learn_it = learn_of(h, type);
+	if (learn_it)
+		ret = learn(h, r, learn_it);
 	if (h->live && type)
 		pd_live_see(h, r);
 	if (ret && e)

@@ -16,7 +16,7 @@ static void learn_batch(struct pd_history *h, struct pd_reader *r, struct pd_bat
 	for (; batch->next < batch->count; batch->next++) {
 		const struct pd_simple *p = &batch->records[batch->next];
 
-		if (p->type == PD_RECORD_SAMPLE || !pd_history_wants(p->type))
+		if (p->type == PD_RECORD_SAMPLE || !pd_history_wants(h, p->type))
 			continue;
 		pd_batch_record(batch, p, &r->session, &record);
 		pd_history_add_record(h, &record, e);
@@ -154,7 +154,7 @@ int pd_history_seal(struct pd_history *h, struct pd_reader *r, struct pd_error *
 	e = pd_error_or(e, &ignored);
 	if (!h || h->is_sealed)
 		return pd_refuse(e, h ? "the history is sealed" : "no history");
-	err = r ? pd_history_add_features(h, r, e) : 0;
+	err = r && h->scope == PD_HISTORY_ALL ? pd_history_add_features(h, r, e) : 0;
 	err |= pd_history_replay(h, e);
 	h->lacks_memory |= err || pd_reader_lacks_memory(r);
 	return err ? -1 : 0;

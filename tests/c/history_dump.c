@@ -1,7 +1,7 @@
 /* history_dump.c - prints whose each sample is and where its addresses are: history_dump
  * [OPTION...] FILE.
- * -a: totals, images, tasks and maps, too; -n: of these, only totals; -b: learns from batches; a
- * number: the memory limit.
+ * -a: totals, images, tasks and maps, too; -n: of these, only totals; -b: learns from batches; -t:
+ * learns tasks alone; a number: the memory limit.
  *
  * For a sample: "sample OFFSET PID TID CPU TIME|- COMM|?", then for each address
  * "  OF CPUMODE ADDR ..." with the image, the offset in the file, flags and the image's path, or
@@ -232,6 +232,8 @@ int main(int argc, char **argv)
 			batches = 1;
 		else if (strcmp(argv[1], "-l") == 0)
 			o.mode = PD_HISTORY_LIVE;
+		else if (strcmp(argv[1], "-t") == 0)
+			o.scope = PD_HISTORY_TASKS;
 		else
 			o.memory_limit = strtoull(argv[1], NULL, 10);
 	}

@@ -171,6 +171,18 @@ def test_a_tid_of_another_process_has_no_name(resolve):
     assert comms(*samples) == [None, "worker"]
 
 
+def test_tasks_alone_have_the_same_names(data_file):
+    """With other addresses: they are in no image."""
+    if data_file.name == "hotspot/perf.data.broken.gz":
+        pytest.skip("no recording")
+    samples, _ = dump(data_file.path)
+    alone, others = dump(data_file.path, "-a", "-t")
+    assert [one._replace(places=[]) for one in alone] == [one._replace(places=[])
+                                                          for one in samples]
+    assert not [place for one in alone for place in one.places if "image=" in place]
+    assert not [line for line in others if line.startswith(("image", "map"))]
+
+
 def test_the_idle_task(resolve):
     samples = resolve(M.comm(0, 5, "main"), M.sample(100, 0, 1, misc=KERNEL, cpu=3))
     assert (samples[0].comm, samples[0].cpu) == ("swapper", 3)

@@ -438,6 +438,22 @@ def test_tables_that_need_no_second_pass(tmp_path, run_pdecode):
         assert [str(value) for value, in have] == [str(value) for value in want] != []
 
 
+def test_maps_are_learned_when_a_statement_needs_them(fixture_file, tmp_path):
+    cut = tmp_path / "cut.data"
+    whole = fixture_file.path if fixture_file.path.is_file() else CHAINS
+    cut.write_bytes(whole.read_bytes()[:whole.stat().st_size * 3 // 4])
+    statements = ["select comm, pid, count(*) n from samples group by 1, 2 order by n, 1, 2",
+                  "select path, count(*) n from samples join frames using (frame) "
+                  "join objects using (object) group by 1 order by n, 1",
+                  "select count(*), sum(period) from samples"]
+    for path in (whole, cut):
+        alone = [run("-f", "json", statement, path) for statement in statements]
+        together = run("-f", "json", "; ".join(statements), path)
+        assert together.stdout == b"".join(one.stdout for one in alone)
+        assert together.stderr == alone[0].stderr
+        assert {one.returncode for one in alone} == {together.returncode}
+
+
 def test_wrong_inputs(tmp_path):
     wrong = tmp_path / "wrong"
     wrong.write_bytes(b"no recording" * 100)

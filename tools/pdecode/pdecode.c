@@ -364,14 +364,20 @@ static enum cli_exit decode_reader(struct run *run, struct pd_reader *reader)
 				    output_close(&run->out, status);
 }
 
+static bool needs_maps(const struct run *run)
+{
+	const struct settings *s = run->s;
+
+	return settings_make_tables(s) || settings_show_frames(s) ||
+	       symbol_filter_is_given(&s->filter.places);
+}
+
 static bool needs_history(const struct run *run)
 {
 	const struct settings *s = run->s;
 
 	return !s->header_only && !is_live(run) &&
-	       (settings_make_tables(s) || settings_show_frames(s) ||
-		symbol_filter_is_given(&s->filter.places) ||
-		(s->filter.comms.count && !history_needs_copy(&run->in)));
+	       (needs_maps(run) || (s->filter.comms.count && !history_needs_copy(&run->in)));
 }
 
 /* Returns 0, or -1 without memory. */
@@ -394,8 +400,10 @@ static enum cli_exit prepare_second_pass(struct run *run)
 {
 	const struct pd_reader_options o = reader_options(run);
 	enum cli_exit status = is_live(run) ? history_begin(&pdecode, &o, &run->history) :
-		needs_history(run) ? history_make(&pdecode, &run->in, &o, &run->history,
-						    NULL, &run->history_cut) : CLI_OK;
+		needs_history(run) ? history_make(&pdecode, &run->in, &o,
+						  needs_maps(run) ? PD_HISTORY_ALL :
+								    PD_HISTORY_TASKS,
+						  &run->history, NULL, &run->history_cut) : CLI_OK;
 
 	if (status == CLI_OK && run->history && run->s->symbols.stitch_lbr)
 		status = history_stitch(&pdecode, &run->in, &o, run->history,

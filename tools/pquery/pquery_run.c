@@ -215,7 +215,7 @@ static enum cli_exit add_input(struct run *run, struct input *in)
 	input.fd = in->fd;
 	progress_start(&run->progress, 0);
 	r = pq_database_add(&run->database, &input, &e);
-	if (!r)
+	if (!r || (run->s->has_names && pq_recording_learn(r, &e)))
 		return print_error(run, in, &e);
 	return run->s->has_names ?
 		query_names_open(&run->names, &pquery, &run->s->symbols, in, r) : CLI_OK;

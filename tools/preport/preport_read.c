@@ -198,7 +198,8 @@ enum cli_exit run_read_samples(struct run *run)
 
 	if (run_thread_count(run) > 1 && !choices_need_order(&run->choices))
 		run->index = pd_index_new(index_distance(&run->in));
-	status = history_make(&preport, &run->in, &o, &run->history, run->index, &e);
+	status = history_make(&preport, &run->in, &o, PD_HISTORY_ALL, &run->history, run->index,
+			      &e);
 	if (status == CLI_OK && run->choices.s->symbols.stitch_lbr)
 		status = history_stitch(&preport, &run->in, &o, run->history, 0);
 	if (status != CLI_OK)

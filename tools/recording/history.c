@@ -119,8 +119,8 @@ void history_end(struct pd_history *h, struct pd_reader *reader, struct history_
 }
 
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
-			   const struct pd_reader_options *o, struct pd_history **out,
-			   struct pd_index *index, struct pd_error *cut)
+			   const struct pd_reader_options *o, enum pd_history_scope scope,
+			   struct pd_history **out, struct pd_index *index, struct pd_error *cut)
 {
 	const struct pd_reader_options quiet = for_first_pass(o);
 	enum cli_exit status = history_needs_copy(in) ? history_copy(tool, in) : CLI_OK;
@@ -129,7 +129,8 @@ enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
 
 	if (status != CLI_OK)
 		return status;
-	*out = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = o->memory_limit), &e);
+	*out = pd_history_new(PD_HISTORY_OPTIONS(.memory_limit = o->memory_limit,
+						 .scope = scope), &e);
 	if (!*out) {
 		cli_error(tool, "out of memory");
 		return CLI_OUTPUT;

@@ -15,15 +15,15 @@ bool history_needs_copy(const struct input *in);
  * after a message. */
 enum cli_exit history_copy(const struct cli_tool *tool, struct input *in);
 
-/* Reads the whole input and sets *out, which the caller frees. A stream is first copied to a
- * temporary file, which replaces in->fd; a file is left at the offset that it had. `o` opens the
- * reader; its callbacks are not called: the second pass reports the damage. If the history does not
- * fit into memory, *cut is the error that the caller must report, else PD_OK. `index` gets the
- * places from which the records can be read, unless it is NULL. Returns CLI_OK, or CLI_INPUT after
- * a message. An input that is no recording has an empty history. */
+/* Learns a history of `scope` from the whole input and sets *out, which the caller frees. A stream
+ * is first copied to a temporary file, which replaces in->fd; a file is left at the offset that it
+ * had. `o` opens the reader; its callbacks are not called: the second pass reports the damage. If
+ * the history does not fit into memory, *cut is the error that the caller must report, else PD_OK.
+ * `index` gets the places from which the records can be read, unless it is NULL. Returns CLI_OK, or
+ * CLI_INPUT after a message. An input that is no recording has an empty history. */
 enum cli_exit history_make(const struct cli_tool *tool, struct input *in,
-			   const struct pd_reader_options *o, struct pd_history **out,
-			   struct pd_index *index, struct pd_error *cut);
+			   const struct pd_reader_options *o, enum pd_history_scope scope,
+			   struct pd_history **out, struct pd_index *index, struct pd_error *cut);
 
 /* Reads the input once more, and adds to call stacks in branches the calls that they lost, up to
  * max_frames (0: 127). Reports it if they are not added to all. Returns CLI_OK, or CLI_INPUT after

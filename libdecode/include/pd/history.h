@@ -54,6 +54,11 @@ enum pd_history_mode {
 	PD_HISTORY_LIVE,
 };
 
+enum pd_history_scope {
+	PD_HISTORY_ALL,		/* tasks, and what is mapped */
+	PD_HISTORY_TASKS,	/* no maps and no images: addresses are in no file */
+};
+
 struct pd_history_options {
 	size_t size;		/* PD_HISTORY_OPTIONS() sets it */
 	uint64_t memory_limit;	/* bytes that the recording can make the history allocate; 0:
@@ -61,6 +66,7 @@ struct pd_history_options {
 	enum pd_history_mode mode;
 	uint32_t word_size;	/* bytes of an address of the kernel, for a recording without the
 				 * feature ARCH, such as one that just ended; 0: unknown */
+	enum pd_history_scope scope;
 };
 #define PD_HISTORY_OPTIONS(...) PD_OPTIONS_OF(pd_history_options, __VA_ARGS__)
 
