@@ -90,6 +90,7 @@ static int choose_events(struct recording *r)
 	const struct settings *o = r->options;
 	int err = 0;
 
+	r->events.inherited = attrs_are_inherited(o, &r->target);
 	if (o->off_cpu && !o->events.count)
 		err = off_cpu_add_clock(&r->events);
 	if (!err)

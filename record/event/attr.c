@@ -235,11 +235,27 @@ static void set_levels(struct event *e, const struct settings *o)
 }
 
 /* As in perf, -t records the named threads alone, -p also what the processes start. */
+static bool inherits_by_default(const struct settings *o)
+{
+	return o->inherit && (!o->tids.count || o->inherit_thread);
+}
+
+bool attrs_are_inherited(const struct settings *o, const struct target *t)
+{
+	return t->kind != TARGET_SYSTEM && t->cpus.items[0] >= 0 && inherits_by_default(o);
+}
+
 static bool inherits(const struct event *e, const struct settings *o)
 {
 	if (e->terms.inherit != CHOICE_UNSET)
 		return e->terms.inherit == CHOICE_YES;
-	return o->inherit && (!o->tids.count || o->inherit_thread);
+	return inherits_by_default(o);
+}
+
+/* As event_probe.c explains, probes of a PMU would make the target's forks fail. */
+static bool is_refused_to_tasks(const struct event *e, const struct target *t)
+{
+	return e->probe && t->kind != TARGET_SYSTEM;
 }
 
 static void set_flags(struct event_list *l, size_t i, const struct attr_options *o,
@@ -251,7 +267,7 @@ static void set_flags(struct event_list *l, size_t i, const struct attr_options 
 
 	*flags |= ATTR_SAMPLE_ID_ALL;
 	/* The kernel maps no ring buffer for an inherited counter on any cpu (cpu -1). */
-	if (t->cpus.items[0] >= 0 && inherits(e, o->o))
+	if (t->cpus.items[0] >= 0 && inherits(e, o->o) && !is_refused_to_tasks(e, t))
 		*flags |= ATTR_INHERIT;
 	if (o->o->inherit_thread && (*flags & ATTR_INHERIT))
 		*flags |= ATTR_INHERIT_THREAD;
@@ -392,6 +408,15 @@ static void warn_of_lone_groups(const struct event_list *l, const struct setting
 			       l->items[i].name, l->items[i].name);
 }
 
+static void warn_of_lone_probes(const struct event_list *l, const struct target *t)
+{
+	for (size_t i = 0; l->inherited && i < l->n; i++)
+		if (is_refused_to_tasks(&l->items[i], t))
+			log_at(l->log, LOG_WARNING,
+			       "%s: new threads and processes are not recorded: this needs a probe "
+			       "in tracefs, which can't be written", l->items[i].name);
+}
+
 static void group_all_events(struct event_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -462,6 +487,7 @@ int attrs_configure(struct event_list *l, const struct settings *o, const struct
 	warn_of_fast_clocks(l);
 	warn_of_lost_command(l, t);
 	warn_of_lone_groups(l, o, t);
+	warn_of_lone_probes(l, t);
 	return 0;
 }
 

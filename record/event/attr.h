@@ -6,6 +6,8 @@
 #include "event/event.h"
 #include "target/target.h"
 
+/* Returns whether new tasks of the target inherit events that have no term of their own for it. */
+bool attrs_are_inherited(const struct settings *o, const struct target *t);
 /* Completes the attributes, and adds a helper event for the side-band records where none of the
  * user's can carry them. buffer: bytes of each ring buffer. Returns 0, or an exit status after
  * logging the error. */

@@ -71,6 +71,7 @@ struct event_list {
 	struct event *items;
 	size_t n;
 	unsigned int specs;		/* read so far, by which they are numbered */
+	bool inherited;			/* new tasks of the target inherit the events */
 	const struct logger *log;
 };
 

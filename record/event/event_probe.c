@@ -1,5 +1,8 @@
 /* event_probe.c - probes in programs and the kernel, opened by their PMU, or else by a tracefs
- * event that is created for the recording and removed after it. */
+ * event that is created for the recording and removed after it.
+ *
+ * Tasks can't inherit a probe of a PMU: at fork the kernel reads the string at attr.config1 again,
+ * from the memory of the task that forks, and if that fails, so does the fork. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -134,9 +137,32 @@ void probe_remove(const char *created, const struct logger *log)
 		       created + size + 3, strerror(error));
 }
 
+static const char *probe_file(const struct probe *p)
+{
+	return p->user ? "uprobe_events" : "kprobe_events";
+}
+
+static bool can_create(const struct probe *p)
+{
+	int dir = tracefs_open();
+	bool can;
+
+	if (dir < 0)
+		return false;
+	can = faccessat(dir, probe_file(p), W_OK, AT_EACCESS) == 0;
+	close(dir);
+	return can;
+}
+
+static bool is_for_pmu(const struct event_list *l, const struct probe *p, uint32_t *type)
+{
+	return !p->fetch && pmu_type(p->user ? "uprobe" : "kprobe", type) &&
+	       !(l->inherited && can_create(p));
+}
+
 static int add_by_tracefs(struct event_list *l, const struct probe *p)
 {
-	const char *file = p->user ? "uprobe_events" : "kprobe_events";
+	const char *file = probe_file(p);
 	char group[48], name[64], line[PATH_MAX + 1024], event[128];
 	size_t before = l->n;
 	struct probes_left left;
@@ -164,8 +190,10 @@ static int add_by_tracefs(struct event_list *l, const struct probe *p)
 		probe_remove(line, l->log);
 		return -1;
 	}
+	free(events_last(l)->name);
+	events_last(l)->name = event_text(p->text, strlen(p->text));
 	events_last(l)->created = event_text(line, strlen(line));
-	return events_last(l)->created ? 0 : event_no_memory(l);
+	return events_last(l)->name && events_last(l)->created ? 0 : event_no_memory(l);
 }
 
 static int add_probe(struct event_list *l, const char *text, const struct kind *kind)
@@ -186,7 +214,7 @@ static int add_probe(struct event_list *l, const char *text, const struct kind *
 	else
 		err = cut_offset(p.where, &p.offset) ? 0 :
 			log_wrong_probe(l, text, "the offset after the symbol is not a number");
-	if (!err && !p.fetch && pmu_type(p.user ? "uprobe" : "kprobe", &type))
+	if (!err && is_for_pmu(l, &p, &type))
 		err = add_by_pmu(l, &p, type);
 	else if (!err)
 		err = add_by_tracefs(l, &p);

@@ -38,6 +38,7 @@ int rotate_trigger_read(struct rotate_trigger *s, const struct settings *o, cons
 	int status;
 
 	s->events.log = log;
+	s->events.inherited = attrs_are_inherited(o, t);
 	for (size_t i = 0; i < o->rotate_triggers.count; i++)
 		if (events_parse(&s->events, o->rotate_triggers.items[i], 0))
 			return CLI_USAGE;

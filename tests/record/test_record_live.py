@@ -341,12 +341,23 @@ def test_a_wrong_filter_is_named(run_precord):
 
 @needs_uprobes
 def test_probes_by_pmu(record, workload):
-    run = record("-e", f"uprobe:{workload}:probed", "-e", f"uretprobe:{workload}:probed",
+    run = record("-i", "-e", f"uprobe:{workload}:probed", "-e", f"uretprobe:{workload}:probed",
                  does="call 5")
     assert len(run.samples) == 10
     assert {s["attr_index"] for s in run.samples} == {0, 1}
     # the file must not disclose an address in the recorder's memory
     assert run.attr(0)["config1"] == "0x0"
+
+
+@needs_uprobes
+@needs_tracefs
+def test_probes_of_new_processes(lock_probes, record, workload):
+    """Were they inherited from the PMU's event, the kernel would refuse to fork."""
+    probe = f"uprobe:{workload}:probed"
+    run = record("-e", probe, command=["sh", "-c", f"{workload} call 2; {workload} call 3; exit 0"])
+    assert [s["event"] for s in run.samples] == 5 * [probe]
+    assert len({s["pid"] for s in run.samples}) == 2
+    assert str(workload) not in (TRACEFS / "uprobe_events").read_text()
 
 
 @needs_uprobes

@@ -49,6 +49,17 @@ def test_probes_without_a_mounted_tracefs(lock_probes, without_tracefs, workload
     assert values == [0, 1, 2]
 
 
+def test_probes_with_a_read_only_tracefs(without_tracefs, workload, decode, tmp_path):
+    """Only the PMU is left, whose probes new processes don't inherit: forks would fail."""
+    done = without_tracefs(
+        f"mount -t tracefs -o ro tracefs /sys/kernel/tracing; mount -o remount,bind,ro "
+        f"/sys/kernel/tracing; {TOOLS}/precord -o perf.data -e uprobe:{workload}:probed -- "
+        f"sh -c '{workload} call 3; exec {workload} call 2'")
+    assert done.stdout.splitlines()[0] == "0", done.stderr
+    assert "new threads and processes are not recorded" in done.stderr
+    assert [r["type"] for r in decode(tmp_path / "perf.data")["records"]].count("SAMPLE") == 2
+
+
 @pytest.mark.parametrize("options", ["--list 'sched:*'", "--doctor"])
 def test_looking_mounts_nothing(without_tracefs, options):
     done = without_tracefs(
