@@ -57,6 +57,7 @@ def test_an_attached_value_must_be_one(recording, option, says):
 def test_an_operand_may_be_meant_as_a_value(recording, options, more):
     status, out, said = everything(*options, str(recording))
     assert status == 2 and not out
+    more = more or "; --base OLD compares two recordings"
     assert said.splitlines()[0] == f"preport: too many operands: '{recording}'{more}"
     said = everything(str(recording), *options)[2]
     assert said.splitlines()[0] == f"preport: too many operands: '{options[-1]}'{more}"
@@ -121,6 +122,20 @@ def test_a_recording_without_samples_is_no_filter_that_matches_nothing(recording
                           (["-e", "cycles", recording], "no sample matches")):
         status, out, said = everything(*options)
         assert status == 5 and says in said and not out
+
+
+def test_a_name_that_no_thread_has_is_answered_with_those_that_threads_have(tmp_path):
+    it = Recording()
+    for pid in range(10, 40):
+        it.comm(1, pid, f"app {pid % 25}", misc=EXEC)
+        it.map(2, pid, 0x1000, 0x1000, "/bin/one")
+        it.sample(3, pid, 1000, 0x1010)
+    (tmp_path / "x").write_bytes(it.file())
+    status, out, said = everything("--comm", "ap", tmp_path / "x")
+    names = ", ".join(f"app {pid % 25}" for pid in range(39, 19, -1))
+    assert status == 5 and not out
+    assert said.splitlines()[1:] == [f"preport: --comm: the threads are called {names}, ..."]
+    assert "called" not in everything("--pid", "1", tmp_path / "x")[2]
 
 
 def test_a_gate_for_a_function_that_is_not_there_says_so(recording):

@@ -331,6 +331,9 @@ static _Noreturn void refuse_operand(const struct parser *p, const char *arg)
 	if (p->no_value && (p->no_value == p->argv[1] || p->no_value == arg))
 		exit(cli_usage(p->tool, "too many operands: '%s'; '%s' is no value of '%s'", arg,
 			       p->no_value, p->bare));
+	if (p->tool->more_operands)
+		exit(cli_usage(p->tool, "too many operands: '%s'; %s", arg,
+			       p->tool->more_operands));
 	exit(cli_usage(p->tool, "too many operands: '%s'", arg));
 }
 

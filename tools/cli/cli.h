@@ -162,6 +162,7 @@ struct cli_tool {
 	const char *usage;	/* NULL, or the operands for help: "[FILE|-]" */
 	const char *operand_note; /* NULL, or a line for help: the default operands */
 	enum cli_operands operands;
+	const char *more_operands; /* NULL, or what to do with more: "--base compares two" */
 	const struct cli_option *options;
 	const struct cli_values *values; /* NULL, or for completion */
 	const struct cli_note *examples; /* NULL, or commands */

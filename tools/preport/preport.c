@@ -176,6 +176,16 @@ static const char *why_empty(const struct run *run)
 	       "count; pdecode -f stats shows what it has";
 }
 
+static void report_empty(const struct run *run)
+{
+	char names[1024];
+
+	cli_error(&preport, "%s: %s", run->in.name, why_empty(run));
+	if (run->choices.s->filter.comms.count &&
+	    *filter_list_comms(run->history, names, sizeof(names)))
+		cli_error(&preport, "--comm: the threads are called %s", names);
+}
+
 /* Warns if the time of --wall is only that on or off the CPU. */
 static void warn_of_half(const struct run *run, const struct pp_counts *counts)
 {
@@ -233,7 +243,7 @@ static enum cli_exit load_samples(struct run *run)
 	if (status > CLI_ERRORS)
 		return status;
 	if (!has_samples(run)) {
-		cli_error(&preport, "%s: %s", run->in.name, why_empty(run));
+		report_empty(run);
 		return (enum cli_exit)EXIT_EMPTY;
 	}
 	if (c->format->is_script)

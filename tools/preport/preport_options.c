@@ -270,6 +270,7 @@ const struct cli_tool preport = {
 		"compilers. Functions without a name are shown as [file].\n\n"
 		SANDBOX_DESCRIPTION,
 	.usage = "[FILE|-]", .operand_note = INPUT_NOTE, .operands = CLI_AT_MOST_ONE,
+	.more_operands = "--base OLD compares two recordings",
 	.options = options, .values = values, .examples = examples, .exits = exits,
 	.see_also = "precord(1), pdecode(1), perf-report(1)",
 };

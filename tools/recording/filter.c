@@ -9,7 +9,7 @@
 /* Whole numbers from here on are ns: as seconds they would be more than 300 years. */
 #define MIN_NS 10000000000ull
 #define ITEM_MAX 1024	/* names of events have up to 512 bytes */
-#define EVENTS_SHOWN 20
+#define NAMES_SHOWN 20
 
 /* A parsed list option: ranges of numbers, or words. */
 struct list {
@@ -320,35 +320,56 @@ static bool has_event(const struct pd_reader *reader, const char *glob)
 	return false;
 }
 
-/* An event may exist once per CPU, with the same name. */
-static bool is_first_with_name(const struct pd_reader *reader, size_t index)
-{
-	const char *name = pd_attr_name(pd_reader_attr(reader, index));
+/* Different names, to list them. */
+struct names {
+	const char *of[NAMES_SHOWN];
+	size_t n;
+};
 
-	for (size_t i = 0; i < index; i++)
-		if (strcmp(pd_attr_name(pd_reader_attr(reader, i)), name) == 0)
-			return false;
+/* Returns false if there is no room for another one. */
+static bool add_name(struct names *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->of[i], name) == 0)
+			return true;
+	if (l->n == NAMES_SHOWN)
+		return false;
+	l->of[l->n++] = name;
 	return true;
+}
+
+/* Returns the text "a, b, c". */
+static const char *join_names(const struct names *l, bool is_all, char *text, size_t size)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < l->n && n + strlen(l->of[i]) + sizeof(", , ...") <= size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s", i ? ", " : "", l->of[i]);
+	snprintf(text + n, size - n, "%s", is_all && i == l->n ? "" : i ? ", ..." : "...");
+	return text;
 }
 
 static const char *list_events(const struct pd_reader *reader, char *text, size_t size)
 {
-	size_t n = 0;
+	struct names l = { .n = 0 };
+	bool is_all = true;
 
-	text[0] = '\0';
-	for (size_t i = 0, shown = 0; i < pd_reader_nr_attrs(reader); i++) {
-		const char *name = pd_attr_name(pd_reader_attr(reader, i));
+	for (size_t i = 0; is_all && i < pd_reader_nr_attrs(reader); i++)
+		is_all = add_name(&l, pd_attr_name(pd_reader_attr(reader, i)));
+	return join_names(&l, is_all, text, size);
+}
 
-		if (shown == EVENTS_SHOWN || n + strlen(name) + sizeof(", ...") > size) {
-			snprintf(text + n, size - n, "%s...", n ? ", " : "");
-			break;
-		}
-		if (!is_first_with_name(reader, i))
-			continue;
-		n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
-		shown++;
-	}
-	return text;
+const char *filter_list_comms(const struct pd_history *h, char *text, size_t size)
+{
+	struct names l = { .n = 0 };
+	struct pd_task t;
+	bool is_all = true;
+
+	/* of a whole machine the first ones are threads of the kernel */
+	for (size_t i = pd_history_nr_tasks(h); is_all && i-- > 0;)
+		if (pd_history_task_at(h, i, &t) && t.comm)
+			is_all = add_name(&l, t.comm);
+	return join_names(&l, is_all, text, size);
 }
 
 bool filter_wants_event(const struct filter_settings *s, const char *name)

@@ -3,6 +3,7 @@
 #define PD_TOOLS_FILTER_H
 
 #include "cli/cli.h"
+#include "pd/history.h"
 #include "pd/pd.h"
 #include "recording/symbol_filter.h"
 
@@ -52,6 +53,10 @@ bool filter_wants_event(const struct filter_settings *s, const char *name);
  * input: a pipe may define events anywhere. */
 void filter_report_unknown_events(const struct cli_tool *tool, const struct filter_settings *s,
 				  const struct pd_reader *reader);
+
+/* Returns the text "sh, app": names of threads of a sealed history, those with the highest tids
+ * first. */
+const char *filter_list_comms(const struct pd_history *h, char *text, size_t size);
 
 /* Reports if no sample matches the requested threads and CPUs. To be called at the end of the
  * input. */
