@@ -20,7 +20,7 @@ function shade(color, by) {
 }
 
 function chooseColors() {
-	dark = (theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+	dark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 	document.documentElement.dataset.theme = dark ? 'dark' : 'light';
 	const palette = dark ? DARK : LIGHT, style = getComputedStyle(document.documentElement);
 	for (const name of ['ground', 'text', 'dim', 'line', 'mark', 'heat'])

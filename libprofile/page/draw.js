@@ -3,8 +3,8 @@ const ROW = 20, NARROW = 0.4, HIGHEST = 16000;
 const roomOf = () => $('main').clientWidth;
 let boxes = [];
 
-/* [node, x, width, alpha, row] of what is visible below a node; runs of narrow frames are one bar,
- * with node -1. */
+/* [node, x, width, alpha, row] of what is visible below a node. The narrow callees of a frame are one
+ * bar: its node is ~ that of the frame, and a text follows. */
 function visible(t, from, room) {
 	const scale = room / (t.total[from] || 1), out = [], todo = [from];
 	let rows = t.depth[from] + 1;
@@ -12,7 +12,7 @@ function visible(t, from, room) {
 		out.push([n, 0, room, 0.5, t.depth[n]]);
 	while (todo.length) {
 		const n = todo.pop(), row = t.depth[n] + 1;
-		let narrow = 0, start = -1;
+		let sum = 0, many = 0, start = -1;
 		out.push([n, (t.start[n] - t.start[from]) * scale, t.total[n] * scale, 1, row - 1]);
 		rows = max(rows, row);
 		for (let c = t.first[n]; c >= 0; c = t.next[c]) {
@@ -23,10 +23,11 @@ function visible(t, from, room) {
 			}
 			if (start < 0)
 				start = (t.start[c] - t.start[from]) * scale;
-			narrow += w;
+			sum += t.total[c];
+			many++;
 		}
-		if (narrow >= NARROW) {
-			out.push([-1, start, narrow, 1, row]);
+		if (sum * scale >= NARROW) {
+			out.push([~n, start, sum * scale, 1, row, `${many} functions too narrow to draw · ${share(sum, base.total[0])}`]);
 			rows = max(rows, row + 1);
 		}
 	}
@@ -89,45 +90,45 @@ function draw() {
 	boxes = [];
 	drawn.forEach(({ t, out }, k) => {
 		const upward = view === 'flame' || isSandwich && !k;
-		for (const [n, x, w, alpha, row] of out) {
+		for (const [n, x, w, alpha, row, text] of out) {
 			if (isSandwich && !k && !row)
 				continue;	/* the function itself is the first of its callees */
 			const y = isSandwich ? (above + (k ? row : -row)) * ROW :
 				upward ? height - (row + 1) * ROW : row * ROW;
-			drawBox(g, t, n, x, y, w, alpha);
+			drawBox(g, t, n, x, y, w, alpha, text);
 		}
 	});
 	g.globalAlpha = 1;
 	return above;
 }
 
-function drawBox(g, t, n, x, y, w, alpha) {
-	const hit = n >= 0 && matches && matches[t.func[n]];
-	g.globalAlpha = matches && !hit ? alpha * 0.35 : alpha;
-	g.fillStyle = n < 0 ? colors.line : colorOf(t, n);
+function drawBox(g, t, n, x, y, w, alpha, text) {
+	const hit = matches && matches[t.func[n]];
+	alpha *= matches && !hit ? 0.35 : 1;
+	g.globalAlpha = alpha;
+	g.fillStyle = text ? colors.line : colorOf(t, n);
 	g.fillRect(x, y, max(w - (w > 3 ? 1 : 0), NARROW), ROW - 1);
-	if (n < 0)
-		return;
-	if (dark && w < 4) {	/* dark frames on dark ground have a light edge */
-		g.globalAlpha *= 0.3;
-		g.fillStyle = colors.text;
-		g.fillRect(x, y, min(w, 1), ROW - 1);
-		g.globalAlpha = matches && !hit ? alpha * 0.35 : alpha;
-	}
-	boxes.push([n, x, y, w, t]);
-	mark(g, t, n, x, y, w, hit);
+	boxes.push([n, x, y, w, t, text]);
+	if (!text)
+		mark(g, t, n, x, y, w, hit, alpha);
 	if (w <= 26)
 		return;
 	g.fillStyle = colors.text;
-	const change = file.base ? changeOf(t, n)[2] : 0, note = abs(change) >= 0.0005 && w > 90 ? signed(change) : '';
-	g.fillText(fit(g, nameOf(t, n), w - 8 - (note && 46)), x + 4, y + ROW / 2);
+	const change = file.base && !text ? changeOf(t, n)[2] : 0, note = abs(change) >= 0.0005 && w > 90 ? signed(change) : '';
+	g.fillText(fit(g, text || nameOf(t, n), w - 8 - (note && 46)), x + 4, y + ROW / 2);
 	if (note)
 		g.fillText(note, x + w - 48, y + ROW / 2);
 }
 
 /* What colors alone do not show: kinds, hits, and the selection. */
-function mark(g, t, n, x, y, w, hit) {
+function mark(g, t, n, x, y, w, hit, alpha) {
 	const kind = kindOf(t, n);
+	if (dark && w < 4) {	/* dark frames on dark ground have a light edge */
+		g.globalAlpha *= 0.3;
+		g.fillStyle = colors.text;
+		g.fillRect(x, y, min(w, 1), ROW - 1);
+		g.globalAlpha = alpha;
+	}
 	if ((kind === UNKNOWN || kind === 4) && w > 8) {
 		const line = y + (kind === 4 ? 0.5 : ROW - 2.5);
 		g.strokeStyle = colors.text;

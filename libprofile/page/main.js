@@ -78,7 +78,7 @@ function keepHash() {
 	const here = ['v', 'f', 'r', 'z'].map(key => hash.get(key)).join();
 	const keep = [undefined, here].includes(place) ? 'replaceState' : 'pushState';
 	place = here;
-	try { history[keep](null, '', '#' + hash); } catch { /* file: in some browsers */ }
+	try { history[keep](null, '', '#' + hash); } catch {}	/* file: in some browsers */
 }
 
 /* The function with the most of its own: where a sandwich starts. */
@@ -273,7 +273,10 @@ function onKey(event) {
 
 /* Zooms; in a sandwich the function becomes the one in the middle; in the chart it is selected. */
 function clickBox(n, t) {
-	if (view === 'sandwich') {
+	/* narrow frames: a zoom to their caller makes them wider, and the table has them all */
+	if (n < 0) {
+		~n === focus ? setView('table') : zoom(~n);
+	} else if (view === 'sandwich') {
 		if (kindOf(t, n) < THREAD && t.func[n] !== selected)
 			selectFunction(t.func[n]);
 	} else if (view === 'time') {
@@ -289,7 +292,7 @@ function showTip(event) {
 	tip.hidden = !box;
 	if (!box)
 		return;
-	tip.textContent = describe(box[4], box[0], true);
+	tip.textContent = box[5] || describe(box[4], box[0], true);
 	tip.style.left = min(event.clientX + 12, max(0, innerWidth - tip.offsetWidth - 8)) + 'px';
 	tip.style.top = (event.clientY + 16 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 16) + 'px';
 }

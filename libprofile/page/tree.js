@@ -9,16 +9,11 @@ function widths(t) {
 	const [all, allBefore] = [file.totals[measure], file.totals[measure + 2]].map(n => n || 1);
 	return Float64Array.from(after, (value, i) => {
 		const a = value / all, b = before[i] / allBefore;
-		return width === 'after' ? a : width === 'before' ? b : max(a, b);
+		return { after: a, before: b, larger: max(a, b) }[width];
 	});
 }
 
-function sum(column) {
-	let all = 0;
-	for (let i = 0; i < column.length; i++)
-		all += column[i];
-	return all;
-}
+const sum = column => column.reduce((all, n) => all + n, 0);
 
 function sumUp(t, self) {
 	const total = self.slice();

@@ -121,6 +121,31 @@ def test_search_counts_each_sample_once(drive, tmp_path):
     assert got[1].startswith("[work]") and "total 5.000 ms · 50.00 % of all" in got[1]
 
 
+def test_frames_too_narrow_to_draw_are_counted(drive, tmp_path):
+    it = Recording()
+    it.comm(1, 10, "app", misc=EXEC)
+    it.map(2, 10, 0x1000, 0x1000, "/bin/app")
+    for i in range(5000):
+        it.map(3, 10, 0x100000 + 0x1000 * i, 0x1000, f"/lib/lib{i}.so")
+        it.sample(10 * MS + i, 10, MS, 0x100010 + 0x1000 * i, 0x1010)
+    (tmp_path / "perf.data").write_bytes(it.file())
+    got = drive(tmp_path / "perf.data", """
+        const graph = document.getElementById('graph'), says = [];
+        const at = () => {
+            const place = graph.getBoundingClientRect(), [, x, y] = boxes.find(box => box[0] < 0);
+            return {clientX: place.left + x + 5, clientY: place.top + y + 5};
+        };
+        graph.onmousemove(at());
+        says.push(text('tip'));
+        for (let i = 0; i < 2; i++) {
+            graph.onclick(at());
+            says.push(text('status').split('  ')[0], view);
+        }
+        return [...says, cells().length > 100];""")
+    assert got == ["5000 functions too narrow to draw · 100.00 %",
+                   "[app]", "flame", "[app]", "table", True]
+
+
 def test_zoom_and_back(drive, tmp_path):
     got = drive(recording(tmp_path / "perf.data"), """
         const graph = document.getElementById('graph'), says = [];
