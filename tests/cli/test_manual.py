@@ -43,3 +43,10 @@ def test_commands_of_control():
     section = re.search(r"(?s)^\.SH CONTROL\n(.*?)^\.SH", output("precord", "--man"), re.M)[1]
     for command in row.split(", "):
         assert re.search(rf"\b{command}\b", section), command
+
+
+@pytest.mark.parametrize("tool", ["pdecode", "pencode", "prepair", "precord", "preport", "pquery"])
+def test_help_has_80_columns(tool):
+    """Only commands, which are to be copied, may be longer."""
+    long = [line for line in output(tool, "--help").splitlines() if len(line) > 80]
+    assert all(line.startswith(f"  {tool} ") for line in long), long

@@ -8,15 +8,17 @@ enum {
 	COLUMN = 30,		/* where the explanations start */
 };
 
-/* Prints text from the column that the line has reached, broken at blanks, indented to COLUMN. */
-static void print_wrapped(const char *text, size_t at, FILE *out)
+/* Prints text at the column that the line has reached, broken at blanks and indented to it. */
+static void print_wrapped(const char *text, size_t column, FILE *out)
 {
+	size_t at = column;
+
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
-		if (at + word > LINE && at > COLUMN) {
-			fprintf(out, "\n%*s", COLUMN, "");
-			at = COLUMN;
+		if (at + word > LINE && at > column) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
 		}
 		fprintf(out, "%.*s", (int)word, text);
 		at += word;
@@ -44,6 +46,15 @@ static void print_row(const char *name, const char *text, FILE *out)
 	print_wrapped(text, COLUMN, out);
 }
 
+/* A command stays in one line, to be copied. */
+static void print_example(const struct cli_note *e, FILE *out)
+{
+	enum { INDENT = 6 };
+
+	fprintf(out, "  %s\n%*s", e->name, INDENT, "");
+	print_wrapped(e->text, INDENT, out);
+}
+
 static void print_options(const struct cli_option *o, FILE *out)
 {
 	char spelling[2 * CLI_SPELLING_MAX];
@@ -58,6 +69,19 @@ static void print_options(const struct cli_option *o, FILE *out)
 	}
 }
 
+static void print_exits(const struct cli_note *exits, FILE *out)
+{
+	size_t width = 3;
+
+	for (const struct cli_note *e = exits; e->name; e++)
+		width = strlen(e->name) > width ? strlen(e->name) : width;
+	fprintf(out, "\nExit status:\n");
+	for (const struct cli_note *e = exits; e->name; e++) {
+		fprintf(out, "  %-*s ", (int)width, e->name);
+		print_wrapped(e->text, width + 3, out);
+	}
+}
+
 void cli_print_help(const struct cli_tool *tool, FILE *out)
 {
 	fprintf(out, "%s\n\nUsage: %s [OPTION]...%s%s\n", tool->summary, tool->name,
@@ -67,13 +91,11 @@ void cli_print_help(const struct cli_tool *tool, FILE *out)
 	if (tool->examples) {
 		fprintf(out, "\nExamples:\n");
 		for (const struct cli_note *e = tool->examples; e->name; e++)
-			fprintf(out, "  %s\n      %s\n", e->name, e->text);
+			print_example(e, out);
 	}
 	print_options(tool->options, out);
 	print_options(cli_builtin, out);
-	fprintf(out, "\nExit status:\n");
-	for (const struct cli_note *e = cli_exits(tool); e->name; e++)
-		fprintf(out, "  %-3s %s\n", e->name, e->text);
+	print_exits(cli_exits(tool), out);
 }
 
 void cli_print_version(const struct cli_tool *tool, FILE *out)
