@@ -1052,3 +1052,14 @@ def test_options_of_names_need_names(option, run_pdecode):
     assert done.returncode == 2 and done.stdout == b""
     name = option.partition("=")[0]
     assert done.stderr.startswith(f"pdecode: '{name}' needs '--symbols'\n".encode())
+
+
+def test_a_binary_table_is_not_written_to_a_terminal(tmp_path):
+    data = PERF / "01-basic.data"
+    with on_terminal() as (here, there):
+        for options in (["-f", "arrow"], ["-f", "arrow", "-o", "-"]):
+            done = subprocess.run([*COMMAND, *options, data], stdout=there, stderr=subprocess.PIPE)
+            assert done.returncode == 2 and b"'-f arrow' is binary" in done.stderr
+        assert drain(here) == b""
+        subprocess.run([*COMMAND, "-f", "arrow", "-o", tmp_path / "x.arrow", data], stdout=there,
+                       check=True)

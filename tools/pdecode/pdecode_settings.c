@@ -2,6 +2,7 @@
 #include "pdecode/pdecode_settings.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "files/input.h"
@@ -30,6 +31,11 @@ static const char *find_json_option(const struct settings *s)
 	       s->symbols.linkage_names ? "linkage-names" : NULL;
 }
 
+static bool is_for_stdout(const struct settings *s)
+{
+	return !s->output || strcmp(s->output, "-") == 0;
+}
+
 static enum cli_exit check_columns(const struct settings *s)
 {
 	const struct column_settings *c = &s->columns;
@@ -51,8 +57,11 @@ static enum cli_exit check_columns(const struct settings *s)
 				 c->int64 ? "int64" : "file-id");
 	if (s->format == FORMAT_PARQUET && c->table)
 		return cli_usage(&pdecode, "'--table' applies to arrow: parquet has all tables");
-	if (s->format == FORMAT_PARQUET && (!s->output || strcmp(s->output, "-") == 0))
+	if (s->format == FORMAT_PARQUET && is_for_stdout(s))
 		return cli_usage(&pdecode, "'-f parquet' writes several files: add '-o DIR'");
+	if (s->format == FORMAT_ARROW && !c->ddl && is_for_stdout(s) && isatty(STDOUT_FILENO))
+		return cli_usage(&pdecode, "'-f arrow' is binary and standard output is a "
+				 "terminal: use -o FILE");
 	return column_check(&pdecode, c);
 }
 
