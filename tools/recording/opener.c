@@ -1,5 +1,6 @@
 /* opener.c - opens files for a process in the sandbox: see opener.h. */
 #include "recording/opener.h"
+#include "process/fd_message.h"
 #include "process/process_path.h"
 #include "recording/vdso.h"
 
@@ -267,22 +268,9 @@ static int open_first_here(struct opener *o, const struct ps_candidate *files, s
 
 static void send_file(int socket, int fd, uint32_t which)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct reply reply = { .which = which, .is_open = fd >= 0 };
-	struct iovec part = { &reply, sizeof(reply) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	const struct reply reply = { .which = which, .is_open = fd >= 0 };
 
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		c = CMSG_FIRSTHDR(&message);
-		*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
-				       .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
-		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	}
-	if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+	if (!fd_message_send(socket, &reply, sizeof(reply), fd, 0))
 		_exit(0);
 }
 
@@ -365,20 +353,10 @@ void opener_stop(struct opener *o)
 
 static int receive_file(int socket, size_t *which)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct reply reply = { 0 };
-	struct iovec part = { &reply, sizeof(reply) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
-	int fd = -1;
+	int fd;
 
-	while (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) < 0)
-		if (errno != EINTR)
-			return -1;
-	c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	fd_message_receive(socket, &reply, sizeof(reply), &fd);
 	*which = reply.which;
 	return fd;
 }
