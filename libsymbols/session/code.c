@@ -173,9 +173,18 @@ static void write_map_path(char out[MAP_PATH], int32_t pid)
 	snprintf(out, MAP_PATH, "/tmp/perf-%d.map", (int)pid);
 }
 
+static int open_copy(struct ps_session *s, const struct ps_process_code *c,
+		     enum ps_jit_copy_of of, struct ps_jit_file *f)
+{
+	for (size_t i = s->places.nr_copies; i-- > 0;)
+		if (s->places.copies[i].pid == c->pid && s->places.copies[i].of == of)
+			return open_at(s, c, s->places.copies[i].path, f);
+	return -1;
+}
+
 /* Opens a file that the process wrote: a jitdump, or, if `dump` is NULL, a map. It is in its root
- * directory, if it still runs, in that one which is kept for it, or here. Returns a descriptor, or
- * -1. */
+ * directory, if it still runs, or there is a copy, or it is in the directory that is kept for it,
+ * or here. Returns a descriptor, or -1. */
 static int open_written(struct ps_session *s, const struct ps_process_code *c, const char *dump,
 			struct ps_jit_file *f)
 {
@@ -186,6 +195,8 @@ static int open_written(struct ps_session *s, const struct ps_process_code *c, c
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)c->pid);
 	write_map_path(map, c->pid);
 	fd = open_below(s, c, root, dump ? dump : map, f);
+	if (fd < 0)
+		fd = open_copy(s, c, dump ? PS_COPY_JITDUMP : PS_COPY_PERF_MAP, f);
 	if (held)
 		write_map_path(map, held->inner_pid);
 	return fd < 0 ? open_below(s, c, held && held->root ? held->root : "", dump ? dump : map, f)

@@ -11,9 +11,9 @@ enum {
 	OTHER_FILES = 64,		/* that can still be opened */
 };
 
-void held_path(const struct held_files *h, int fd, char path[HELD_PATH])
+void held_path(pid_t holder, int fd, char path[HELD_PATH])
 {
-	snprintf(path, HELD_PATH, "/proc/%d/fd/%d", (int)h->holder, fd);
+	snprintf(path, HELD_PATH, "/proc/%d/fd/%d", (int)holder, fd);
 }
 
 /* The lowest numbers are given first. */

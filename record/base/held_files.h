@@ -13,6 +13,7 @@ enum {
 	HELD_ROOTS_MOST = 32,
 	HELD_IMAGES_MOST = 256,
 	HELD_PROCESSES_MOST = 4096,
+	HELD_COPIES_MOST = 256,
 	HELD_PATH = 32,
 };
 
@@ -32,6 +33,13 @@ struct held_process {
 	int root;			/* one of held_files.fds; -1: the recorder's */
 };
 
+/* A copy of what the JIT compiler of a process that has ended wrote. */
+struct held_copy {
+	pid_t pid;
+	int fd;				/* of held_files.copier */
+	enum held_copy_of { HELD_PERF_MAP, HELD_JITDUMP } of;
+};
+
 /* Empty if zeroed. */
 struct held_files {
 	pid_t holder;			/* the process that has them open */
@@ -41,10 +49,14 @@ struct held_files {
 	struct held_image images[HELD_IMAGES_MOST];
 	const struct held_process *processes;	/* borrowed */
 	size_t nr_processes;
+	pid_t copier;			/* the process that has the copies open */
+	size_t nr_copies;
+	struct held_copy copies[HELD_COPIES_MOST];
 };
 
-/* Writes the path by which other processes of the same user reach a descriptor of the holder. */
-void held_path(const struct held_files *h, int fd, char path[HELD_PATH]);
+/* Writes the path by which other processes of the same user reach a descriptor of the holder, or of
+ * the copier. */
+void held_path(pid_t holder, int fd, char path[HELD_PATH]);
 
 /* Returns whether a new descriptor leaves enough others. */
 bool held_leaves_room(int fd);

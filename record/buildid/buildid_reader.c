@@ -85,7 +85,7 @@ static bool read_below_roots(const struct buildid_reader *reader, struct reply *
 	char root[HELD_PATH], path[HELD_PATH + sizeof(r->paths[1])];
 
 	for (size_t i = 0; i < reader->held->n; i++) {
-		held_path(reader->held, reader->held->fds[i], root);
+		held_path(reader->held->holder, reader->held->fds[i], root);
 		snprintf(path, sizeof(path), "%s%s", root, r->paths[1]);
 		if (read_mapped(r, path, 0, reply))
 			return true;
@@ -100,7 +100,7 @@ static bool read_held_image(const struct buildid_reader *reader, struct reply *r
 	for (size_t i = 0; i < reader->held->nr_images; i++) {
 		const struct held_image *p = &reader->held->images[i];
 
-		held_path(reader->held, p->fd, path);
+		held_path(reader->held->holder, p->fd, path);
 		if (read_mapped(&reader->request, path, p->changed, reply))
 			return true;
 	}

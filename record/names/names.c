@@ -47,6 +47,8 @@ struct held_places {
 	struct ps_held_file files[HELD_IMAGES_MOST];
 	struct ps_held_process processes[HELD_PROCESSES_MOST];
 	struct opener_writer writers[HELD_PROCESSES_MOST];
+	char copies[HELD_COPIES_MOST][HELD_PATH];
+	struct ps_jit_copy jit_copies[HELD_COPIES_MOST];
 };
 
 struct names {
@@ -202,25 +204,42 @@ static void list_processes(const struct held_files *held, struct held_places *li
 	}
 }
 
+static void list_copies(const struct held_files *held, struct held_places *list)
+{
+	static const enum ps_jit_copy_of kinds[] = {
+		[HELD_PERF_MAP] = PS_COPY_PERF_MAP, [HELD_JITDUMP] = PS_COPY_JITDUMP,
+	};
+
+	for (size_t i = 0; i < held->nr_copies; i++) {
+		held_path(held->copier, held->copies[i].fd, list->copies[i]);
+		list->jit_copies[i] = (struct ps_jit_copy){
+			held->copies[i].pid, kinds[held->copies[i].of], list->copies[i],
+		};
+	}
+}
+
 static struct ps_places list_places(const struct held_files *held, struct held_places *list)
 {
 	const size_t n = held ? held->n : 0, nr_images = held ? held->nr_images : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		held_path(held, held->fds[i], list->text[i]);
+		held_path(held->holder, held->fds[i], list->text[i]);
 		list->roots[i] = list->text[i];
 	}
 	for (size_t i = 0; i < nr_images; i++) {
-		held_path(held, held->images[i].fd, list->images[i]);
+		held_path(held->holder, held->images[i].fd, list->images[i]);
 		list->files[i] = (struct ps_held_file){ list->images[i],
 							held->images[i].ino };
 	}
-	if (held)
+	if (held) {
 		list_processes(held, list);
+		list_copies(held, list);
+	}
 	return (struct ps_places){
 		.size = sizeof(struct ps_places), .roots = list->roots, .nr_roots = n,
 		.files = list->files, .nr_files = nr_images, .processes = list->processes,
 		.nr_processes = held ? held->nr_processes : 0,
+		.copies = list->jit_copies, .nr_copies = held ? held->nr_copies : 0,
 	};
 }
 
@@ -339,6 +358,7 @@ static void look_up(void *arg, int socket, int file)
 	n->places = list_places(n->options->held, &n->held);
 	n->files.opener.writers = n->held.writers;
 	n->files.opener.nr_writers = n->places.nr_processes;
+	n->files.opener.copier = n->options->held ? n->options->held->copier : 0;
 	if (!find_recorded(&n->recorded, file) || opener_start(&n->files.opener)) {
 		send_section(n, socket, PS_BUNDLE_WHOLE);
 		return;

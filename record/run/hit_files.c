@@ -16,6 +16,7 @@
 #define NAMES_MS 1000		/* of CPU time, or NAMES_PERCENT of what the recorder used */
 #define NAMES_PERCENT 5
 #define NAMES_WAIT_MS 4000	/* more, for files and for a CPU that others use */
+#define COPIES_MS 500		/* for those of what JIT compilers wrote, out of that */
 
 /* Reads the clock of the records and the wall clock. Returns false if that is not possible. */
 static bool read_clocks(const struct event_list *l, struct perf_clock_pair *out)
@@ -189,11 +190,14 @@ static struct pd_bytes find_names(struct recording *r, int fd, const struct buil
 		.deadline = deadline_in(limit_ms + NAMES_WAIT_MS, &r->interrupt.hurry),
 	};
 	enum names_result result;
+	struct deadline copied;
 	struct names_lack lack;
 	struct pd_bytes section;
 
 	read_moment(r, &o);
 	mounts_files(&r->mounts, &held);
+	copied = deadline_within(&o.deadline, COPIES_MS);
+	jit_copies_list(&r->mounts.copies, &copied, &held);
 	section = names_find(fd, &o, &result, &lack);
 	log_names(&r->log, result, where);
 	if (lack.text[0])

@@ -30,7 +30,8 @@ enum {
 	COUNTERS_MOST = 1024,		/* of all CPUs and threads */
 };
 
-/* The beginnings of COMM and FORK records, and an MMAP2 record: include/uapi/linux/perf_event.h. */
+/* The beginnings of COMM, FORK and EXIT records, and an MMAP2 record:
+ * include/uapi/linux/perf_event.h. */
 struct comm_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -336,15 +337,27 @@ void mounts_start(struct mounts *m, const struct target *t)
 		hold_files_of(m, t->threads.items[i]);
 }
 
+/* Returns a process that has another root directory, or NULL. */
+static const struct held_process *find_contained(const struct mounts *m, uint32_t pid)
+{
+	const struct held_process *p = strangers_find(&m->strangers, (pid_t)pid);
+
+	return p && p->root >= 0 ? p : NULL;
+}
+
 static void take_map(struct mounts *m, const struct mmap2_record *record)
 {
 	const size_t most = record->begin.header.size - offsetof(struct mmap2_record, path);
+	const struct held_process *contained = find_contained(m, record->begin.pid);
 
-	if (memchr(record->path, '\0', most))
-		images_hold_mapped(&m->images, &(struct image_map){
-			.pid = (pid_t)record->begin.pid, .address = record->address,
-			.size = record->size, .ino = record->ino, .path = record->path,
-		});
+	if (!memchr(record->path, '\0', most))
+		return;
+	if (contained)
+		jit_copies_note(&m->copies, contained, record->path);
+	images_hold_mapped(&m->images, &(struct image_map){
+		.pid = (pid_t)record->begin.pid, .address = record->address,
+		.size = record->size, .ino = record->ino, .path = record->path,
+	});
 }
 
 static void take_program(struct mounts *m, pid_t pid)
@@ -352,6 +365,15 @@ static void take_program(struct mounts *m, pid_t pid)
 	hold_files_of(m, pid);
 	if (m->notes_refusals)
 		refusals_look(&m->refusals, pid);
+}
+
+/* Few processes go on after their first thread has ended. */
+static void take_exit(struct mounts *m, const struct fork_record *record)
+{
+	const struct held_process *contained = find_contained(m, record->pid);
+
+	if (contained && record->tid == record->pid)
+		jit_copies_make(&m->copies, contained);
 }
 
 static void take_record(struct mounts *m, const struct ring *r, uint64_t at, size_t size)
@@ -369,6 +391,8 @@ static void take_record(struct mounts *m, const struct ring *r, uint64_t at, siz
 		take_program(m, (pid_t)record.comm.pid);
 	else if (record.comm.header.type == PD_RECORD_FORK && size >= sizeof(record.fork))
 		strangers_fork(&m->strangers, (pid_t)record.fork.ppid, (pid_t)record.fork.pid);
+	else if (record.comm.header.type == PD_RECORD_EXIT && size >= sizeof(record.fork))
+		take_exit(m, &record.fork);
 	else if (record.comm.header.type == PD_RECORD_MMAP2 &&
 		 size > offsetof(struct mmap2_record, path))
 		take_map(m, &record.map);
@@ -430,6 +454,7 @@ void mounts_close(struct mounts *m)
 	while (m->n)
 		let_go(m, m->n - 1);
 	images_close(&m->images);
+	jit_copies_close(&m->copies);
 	strangers_close(&m->strangers);
 	stop_watching(m);
 }

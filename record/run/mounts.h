@@ -14,6 +14,7 @@
 #include "base/held_files.h"
 #include "capture/ring.h"
 #include "run/images.h"
+#include "run/jit_copies.h"
 #include "run/refusals.h"
 #include "run/strangers.h"
 #include "target/target.h"
@@ -35,10 +36,11 @@ struct mounts {
 	struct mount_hold holds[HELD_ROOTS_MOST];
 	size_t n;
 	struct strangers strangers;
+	struct jit_copies copies;
 	bool notes_refusals;		/* the counters are of tasks: the kernel may end them */
 	struct refusals refusals;
 	struct images images;
-	int *counters;			/* whose COMM, FORK and MMAP2 records are read */
+	int *counters;			/* whose COMM, FORK, EXIT and MMAP2 records are read */
 	size_t nr_counters;
 	struct ring *rings;		/* of each CPU's counters */
 	size_t nr_rings;
@@ -46,7 +48,7 @@ struct mounts {
 	uint64_t checked;		/* ms, when the holds were */
 };
 
-#define MOUNTS_NONE { .epoll = -1 }
+#define MOUNTS_NONE { .copies = JIT_COPIES_NONE, .epoll = -1 }
 
 /* Holds what processes of the target have now, and opens counters that tell when others start a
  * program or map a file, if the kernel allows it. */

@@ -96,6 +96,11 @@ void strangers_fork(struct strangers *s, pid_t parent, pid_t child)
 		strangers_add(s, child, known->root);
 }
 
+const struct held_process *strangers_find(const struct strangers *s, pid_t pid)
+{
+	return find_stranger((struct strangers *)s, pid);
+}
+
 pid_t strangers_running_in(const struct strangers *s, int root)
 {
 	for (size_t i = s->n; i-- > 0;)

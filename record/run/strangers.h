@@ -24,6 +24,8 @@ void strangers_start(struct strangers *s);
 void strangers_add(struct strangers *s, pid_t pid, int root);
 /* Remembers the child of a process that was remembered. */
 void strangers_fork(struct strangers *s, pid_t parent, pid_t child);
+/* Returns a process that was remembered, or NULL. */
+const struct held_process *strangers_find(const struct strangers *s, pid_t pid);
 /* Returns one that still runs in a root directory, or -1. */
 pid_t strangers_running_in(const struct strangers *s, int root);
 /* Forgets the processes of a root directory that is no longer held. */

@@ -18,8 +18,8 @@ pytestmark = [needs("events"),
 OTHER_USER = 64321
 TAG = f"_of_test_{os.getpid()}"         # others run as well
 MANY = 40       # more roots than are held
-# It writes its map or jitdump, and runs code in anonymous memory. "fork": a child does; "before": a
-# child runs it; "again": and has written a map of its own.
+# It writes its map, its jitdump or nothing, and runs code in anonymous memory. "fork": a child
+# does; "before": a child runs it; "again": and has written a map of its own.
 SOURCE = r"""
 #include <stdint.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ int main(int n, char **arguments)
 	__builtin___clear_cache(code, code + SIZE);
 	if (arguments[1][0] == 'm')
 		write_map(code, "made_by_jit" TAG);
-	else
+	else if (arguments[1][0] == 'd')
 		write_dump(code, machine);
 	if ((has(n, arguments, "before") || has(n, arguments, "again")) && fork() > 0)
 		return wait(NULL) < 0;
@@ -196,7 +196,24 @@ def test_a_root_that_was_there_before_many_others(program, tmp_path):
 
 def test_a_file_of_another_user_is_not_read(program, tmp_path):
     """Others could give the code any names."""
-    script = ('"$0" map; '
-              f"for f in /tmp/perf-*.map; do grep -q made_by_jit $f && chown {OTHER_USER} $f; done")
+    script = (f"install -o {OTHER_USER} /dev/null /tmp/perf-$$.map; chmod 755 /tmp; "
+              'exec "$0" map')
     assert_named(record(tmp_path / "p.data", "--", "unshare", "-m", "sh", "-c",
                         TMP + script, program), named=False)
+
+
+@pytest.mark.parametrize("how", ["map", "dump"])
+@pytest.mark.parametrize("place", ["mount", "all"])
+def test_files_that_are_removed_after_the_process(place, how, program, tmp_path):
+    """As with a container that is removed when it ends."""
+    before, script = PLACES[place][:-1], PLACES[place][-1].replace("exec ", "")
+    assert_named(record(tmp_path / "p.data", "--", *before,
+                        f"{script}; sleep 0.3; rm -r /tmp/*", program, how))
+
+
+@pytest.mark.parametrize("how", ["map", "dump"])
+def test_a_root_that_is_no_longer_held(how, program, tmp_path):
+    """Others take its place, as time would."""
+    script = f'"$@"; for i in $(seq {MANY}); do unshare -m sleep 0.01; done'
+    assert_named(record(tmp_path / "p.data", "--", "sh", "-c", script, "sh", *PLACES["mount"],
+                        program, how))

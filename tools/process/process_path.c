@@ -55,12 +55,18 @@ bool process_path_read(const char *path, struct process_path *out)
 	return true;
 }
 
-static bool is_descriptor(const char *path)
+/* Returns the process of "/proc/PID/fd/N", or 0 if the path is another one. */
+static pid_t holder_of(const char *path)
 {
 	int pid = 0, fd = -1, end = 0;
 
 	sscanf(path, "/proc/%9d/fd/%9d%n", &pid, &fd, &end);
-	return end && pid > 0 && fd >= 0 && !path[end];
+	return end && pid > 0 && fd >= 0 && !path[end] ? pid : 0;
+}
+
+bool process_path_is_open_in(const char *path, pid_t pid)
+{
+	return pid > 0 && holder_of(path) == pid;
 }
 
 bool process_path_is_mapped(const char *path)
@@ -69,7 +75,7 @@ bool process_path_is_mapped(const char *path)
 	int pid = 0, start = 0;
 	size_t middle;
 
-	if (is_descriptor(path))
+	if (holder_of(path))
 		return true;
 	if (sscanf(path, "/proc/%9d/map_files/%n", &pid, &start) != 1 || !start || pid <= 0)
 		return false;

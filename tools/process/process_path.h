@@ -21,6 +21,9 @@ bool process_path_read(const char *path, struct process_path *out);
  * has mapped there, or "/proc/PID/fd/N", one to what it has open. */
 bool process_path_is_mapped(const char *path);
 
+/* Returns whether the path is "/proc/PID/fd/N" of this process. */
+bool process_path_is_open_in(const char *path, pid_t pid);
+
 /* Returns whether the process runs and belongs to the user. */
 bool process_has_user(pid_t pid, uid_t user);
 

@@ -126,6 +126,8 @@ static bool is_written(const struct opener *o, int fd, const char *path, const s
 	struct process_path p;
 	pid_t inner_pid;
 
+	if (process_path_is_open_in(path, o->copier))
+		return true;
 	if (process_path_read(path, &p))
 		path = p.inside;
 	else
@@ -183,7 +185,7 @@ static int look_up(const struct opener *o, const char *path, enum ps_file_place 
 {
 	struct process_path p;
 
-	if (place == PS_PLACE_TEMPORARY)
+	if (place == PS_PLACE_TEMPORARY && !process_path_is_open_in(path, o->copier))
 		flags |= O_NOFOLLOW;
 	if (place == PS_PLACE_SYSROOT)
 		return find_in_root(o->sysroot, path, flags);

@@ -27,9 +27,10 @@ struct opener {
 	/* They may have written files of JIT compilers. */
 	const struct opener_writer *writers;
 	size_t nr_writers;
+	pid_t copier;			/* a process that has copies of such files open; 0: none */
 };
 
-#define OPENER_CLOSED { NULL, NULL, -1, DEBUGINFOD_OFF, NULL, 0 }
+#define OPENER_CLOSED { NULL, NULL, -1, DEBUGINFOD_OFF, NULL, 0, 0 }
 
 /* Starts the process. Returns 0, or -1 and errno. */
 int opener_start(struct opener *o);
@@ -37,11 +38,11 @@ void opener_stop(struct opener *o);
 
 /* Opens a file for reading: an ELF file that is no core dump, a compressed kernel module, the
  * symbols, notes and vdso of the running kernel, or what a JIT compiler wrote as this user, as root
- * or as the user of its process, which is one of `writers` if it has ended. After "/proc/PID/root"
- * or "/proc/PID/fd/N" the path is resolved inside of that directory; in that of a process
- * /tmp/perf-PID.map has the number that it has there. A file that a process has mapped is opened if
- * the caller may follow its links in /proc/PID/map_files. Files of debuginfod servers are got only
- * if `servers` is on. Returns a descriptor, or -1. */
+ * or as the user of its process, which is one of `writers` if it has ended, or a copy of it. After
+ * "/proc/PID/root" or "/proc/PID/fd/N" the path is resolved inside of that directory; in that of a
+ * process /tmp/perf-PID.map has the number that it has there. A file that a process has mapped is
+ * opened if the caller may follow its links in /proc/PID/map_files. Files of debuginfod servers are
+ * got only if `servers` is on. Returns a descriptor, or -1. */
 int opener_open(void *opener, const char *path, enum ps_file_place place);
 
 /* Opens the first of the files that opener_open() would open, and sets *which to its index. */

@@ -82,6 +82,13 @@ struct ps_held_process {
 	const char *root;		/* "/proc/PID/fd/N"; NULL: the caller's root directory */
 };
 
+/* A copy of what the JIT compiler of a process that has ended wrote: perf-PID.map or a jitdump. */
+struct ps_jit_copy {
+	int32_t pid;
+	enum ps_jit_copy_of { PS_COPY_PERF_MAP, PS_COPY_JITDUMP } of;
+	const char *path;		/* "/proc/PID/fd/N" */
+};
+
 /* Where to look for files besides the usual directories. Members may be NULL. */
 struct ps_places {
 	size_t size;			/* PS_PLACES() sets it */
@@ -104,6 +111,9 @@ struct ps_places {
 	 * another root directory */
 	const struct ps_held_process *processes;
 	size_t nr_processes;
+	/* The latest of a process counts. They have the times of what they are copies of. */
+	const struct ps_jit_copy *copies;
+	size_t nr_copies;
 };
 #define PS_PLACES(...) PD_OPTIONS_OF(ps_places, __VA_ARGS__)
 
