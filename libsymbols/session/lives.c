@@ -44,14 +44,14 @@ const struct ps_life *ps_session_life(struct ps_session *s, int32_t pid)
 	return pd_map_find(&s->lives, (uint64_t)(uint32_t)pid + 1);
 }
 
-static uint64_t time_in_ns(const struct timespec *t)
+uint64_t ps_time_in_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * NS + (uint64_t)t->tv_nsec;
 }
 
 uint64_t ps_session_recorded_time(const struct ps_session *s, const struct timespec *wall)
 {
-	const uint64_t ns = time_in_ns(wall);
+	const uint64_t ns = ps_time_in_ns(wall);
 
 	if (!s->has_wall)
 		return PD_NO_TIME;
@@ -92,6 +92,6 @@ bool ps_session_ran_before(struct ps_session *s, int32_t pid, const struct times
 	    clock_gettime(CLOCK_REALTIME, &now) || clock_gettime(CLOCK_BOOTTIME, &running) ||
 	    !read_start(s, pid, &ticks))
 		return false;
-	began = time_in_ns(&now) - time_in_ns(&running) + ticks * (NS / (uint64_t)per_second);
-	return began <= time_in_ns(wall) && began / NS <= s->options.began;
+	began = ps_time_in_ns(&now) - ps_time_in_ns(&running) + ticks * (NS / (uint64_t)per_second);
+	return began <= ps_time_in_ns(wall) && began / NS <= s->options.began;
 }

@@ -35,6 +35,21 @@ static void read_beginning(struct ps_session *s, struct pd_reader *r)
 	s->has_wall = true;
 }
 
+/* The same for a recording that ended right now. */
+static void read_wall_clock(struct ps_session *s)
+{
+	const struct ps_options *o = &s->options;
+	struct timespec wall, monotonic;
+
+	if (!o->ended || (o->clock == PS_CLOCK_OTHER && !o->moment_monotonic) ||
+	    clock_gettime(CLOCK_MONOTONIC, &monotonic) || clock_gettime(CLOCK_REALTIME, &wall))
+		return;
+	s->wall_at_0 = ps_time_in_ns(&wall) - ps_time_in_ns(&monotonic);
+	if (o->clock == PS_CLOCK_OTHER)
+		s->wall_at_0 += o->moment_monotonic - o->moment;
+	s->has_wall = true;
+}
+
 /* HOSTNAME: its size, and a text that is filled up with NULs. */
 static bool is_of_machine(struct pd_bytes hostname, const char *machine)
 {
@@ -74,8 +89,10 @@ void ps_session_read_recording(struct ps_session *s)
 {
 	struct pd_reader *r = s->options.recording;
 
-	if (!r)
+	if (!r) {
+		read_wall_clock(s);
 		return;
+	}
 	read_beginning(s, r);
 	s->options.clock = read_clock(r);
 	s->is_of_this_machine = is_of_machine(load_feature(r, PD_FEATURE_HOSTNAME),

@@ -311,6 +311,8 @@ const struct ps_life *ps_session_life(struct ps_session *s, int32_t pid);
 /* Returns whether a process of the recording still runs that began before `wall`, a time before the
  * recording. */
 bool ps_session_ran_before(struct ps_session *s, int32_t pid, const struct timespec *wall);
+/* Returns the time of any clock in ns. */
+uint64_t ps_time_in_ns(const struct timespec *t);
 /* Returns wall time as a time of the recording; PD_NO_TIME if that does not tie its clock to it. */
 uint64_t ps_session_recorded_time(const struct ps_session *s, const struct timespec *wall);
 

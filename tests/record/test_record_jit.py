@@ -217,3 +217,20 @@ def test_a_root_that_is_no_longer_held(how, program, tmp_path):
     script = f'"$@"; for i in $(seq {MANY}); do unshare -m sleep 0.01; done'
     assert_named(record(tmp_path / "p.data", "--", "sh", "-c", script, "sh", *PLACES["mount"],
                         program, how))
+
+
+def test_a_number_that_another_process_has_by_now(program, tmp_path):
+    """The kernel is told which number is next."""
+    script = (f"unshare -m sh -c '{TMP} exec $0 map' $0 & first=$!; wait; sleep 1.2; "
+              "echo $((first - 1)) > /proc/sys/kernel/ns_last_pid; "
+              "$0 nothing & [ $! = $first ] || exit 9; wait")
+    data = tmp_path / "p.data"
+    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", TOOLS / "precord", "-e",
+                           "cpu-clock:u", "-F", "2000", "-o", data, "--", "sh", "-c", script,
+                           program], timeout=TIMEOUT, text=True, stderr=subprocess.PIPE)
+    if done.returncode == 9:
+        pytest.skip("the number was given to another process")
+    assert done.returncode == 0, done.stderr
+    named_recording.need_time(done.stderr)
+    assert_named(data)
+    assert_named(data, "[anon]")
