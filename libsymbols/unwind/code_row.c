@@ -17,6 +17,7 @@
 enum {
 	LARGEST_FRAME = 1 << 24,
 	MAX_TARGETS = 64,
+	MAX_MOVES = 64,
 	MAX_PASSES = 4,
 	REGISTERS = 16,
 	LONGEST_CALL = PS_X86_LONGEST_CALL,
@@ -41,12 +42,21 @@ struct targets {
 	size_t nr;
 };
 
+/* From an instruction on, the stack pointer is elsewhere. */
+struct move {
+	uint64_t offset;
+	bool has_sp;
+	int32_t sp;
+};
+
 struct follower {
 	unsigned int word;
 	uint64_t preserved;	/* by the number of instructions */
 	struct stack stack;
 	bool is_reached;	/* otherwise `stack` is not that of the next instruction */
 	struct targets ahead, back;	/* back: where no instruction was reached so far */
+	struct move moves[MAX_MOVES];	/* the last ones */
+	size_t nr_moves;
 	uint64_t reached[PS_LONGEST_FUNCTION / 64 + 1];	/* a bit for each byte */
 };
 
@@ -197,7 +207,30 @@ static bool is_noted(const struct targets *t, uint64_t offset)
 	return false;
 }
 
-/* Notes that there is a way to an instruction, from one that ends at `end`. */
+static void note_move(struct follower *f, uint64_t offset)
+{
+	const struct stack *s = &f->stack;
+	const struct move *last = f->nr_moves ? &f->moves[(f->nr_moves - 1) % MAX_MOVES] : NULL;
+
+	if (!last || last->has_sp != s->has_sp || (s->has_sp && last->sp != s->sp))
+		f->moves[f->nr_moves++ % MAX_MOVES] = (struct move){ offset, s->has_sp, s->sp };
+}
+
+/* Returns whether the stack pointer is known to have been elsewhere when an instruction was
+ * reached. */
+static bool was_elsewhere(const struct follower *f, uint64_t offset)
+{
+	for (size_t n = 0; n < MAX_MOVES && n < f->nr_moves; n++) {
+		const struct move *m = &f->moves[(f->nr_moves - 1 - n) % MAX_MOVES];
+
+		if (m->offset <= offset)
+			return m->has_sp && f->stack.has_sp && m->sp != f->stack.sp;
+	}
+	return false;
+}
+
+/* Notes that there is a way to an instruction, from one that ends at `end`. A loop that moves the
+ * stack pointer does so as often as it runs. */
 static void add_way(struct follower *f, uint64_t end, int64_t distance)
 {
 	const uint64_t to = end + (uint64_t)distance;
@@ -206,6 +239,8 @@ static void add_way(struct follower *f, uint64_t end, int64_t distance)
 		add_target(&f->ahead, to, &f->stack);
 	else if (to < end && !was_reached(f, to) && !is_noted(&f->back, to))
 		add_target(&f->back, to, &f->stack);
+	else if (to < end && was_reached(f, to) && was_elsewhere(f, to))
+		f->stack.has_sp = false;
 }
 
 /* Where several ways meet, what they differ in is not known. */
@@ -235,8 +270,10 @@ static void arrive(struct follower *f, uint64_t offset)
 		f->is_reached |= t->offset == offset;
 	}
 	f->ahead.nr = kept;
-	if (f->is_reached)
-		f->reached[offset / 64] |= 1ull << offset % 64;
+	if (!f->is_reached)
+		return;
+	f->reached[offset / 64] |= 1ull << offset % 64;
+	note_move(f, offset);
 }
 
 /* `end`: offset of the next instruction. */
@@ -292,17 +329,18 @@ static void execute(struct follower *f, const struct ps_x86 *in, uint64_t end)
 
 /* --- rows --- */
 
-/* The CFA is not known where the stack pointer was aligned, or loaded. To follow the frame
- * pointer would lead to the caller's caller, or to a wrong stack pointer: the row says that
- * there is no way. */
+/* The frame pointer is better: functions may take their arguments from the stack when they return
+ * (those of V8, and stdcall). Without one, the CFA is not known where the stack pointer was
+ * aligned, or loaded. To follow the frame pointer would lead to the caller's caller, or to a wrong
+ * stack pointer: the row says that there is no way. */
 static struct ps_location find_cfa(const struct stack *s, const struct ps_arch *arch)
 {
-	if (s->has_sp)
-		return (struct ps_location){ .where = PS_IN_REGISTER, .reg = arch->sp,
-					     .offset = -s->sp };
 	if (s->has_fp)
 		return (struct ps_location){ .where = PS_IN_REGISTER, .reg = arch->fp,
 					     .offset = -s->fp };
+	if (s->has_sp)
+		return (struct ps_location){ .where = PS_IN_REGISTER, .reg = arch->sp,
+					     .offset = -s->sp };
 	return (struct ps_location){ .where = PS_IN_REGISTER, .reg = PS_UNKNOWN_REGISTER };
 }
 
@@ -356,6 +394,7 @@ static bool follow_once(struct follower *f, struct pd_bytes code, uint64_t offse
 	struct ps_x86 in;
 
 	start_function(f);
+	f->nr_moves = 0;
 	f->ahead = f->back;
 	for (uint64_t at = 0; at < PS_LONGEST_FUNCTION; at += in.length) {
 		arrive(f, at);
@@ -374,15 +413,16 @@ static bool follow_once(struct follower *f, struct pd_bytes code, uint64_t offse
 
 static bool follow_function(struct follower *f, struct pd_bytes code, uint64_t offset)
 {
+	bool is_found = false;
+
 	for (unsigned int pass = 0; pass < MAX_PASSES; pass++) {
 		const size_t nr = f->back.nr;
 
-		if (follow_once(f, code, offset))
-			return true;
+		is_found = follow_once(f, code, offset);
 		if (f->back.nr == nr)
-			return false;
+			break;
 	}
-	return false;
+	return is_found;
 }
 
 bool ps_code_row(const struct ps_elf *e, const struct ps_arch *arch, uint64_t start, uint64_t vaddr,
@@ -430,6 +470,9 @@ enum ps_code_call ps_code_call_before(const struct ps_elf *e, uint64_t vaddr, ui
 	struct ps_x86 in;
 
 	if (e->header.e_machine != EM_X86_64 && e->header.e_machine != EM_386)
+		return PS_CALL_INDIRECT;
+	/* The file that is made for a function of a jitdump has no code. */
+	if (!find_code(e, vaddr, &code))
 		return PS_CALL_INDIRECT;
 	if (vaddr < LONGEST_CALL || !find_code(e, vaddr - LONGEST_CALL, &code) ||
 	    code.size < LONGEST_CALL || !ps_x86_call_before(code.data, &in))

@@ -366,6 +366,31 @@ def test_jit_code_is_unwound_by_its_jitdump(number, machine, tmp_path):
     assert [end for end, _ in m.chains(*maps, *samples)][:2] == ["NO_CFI", "BOTTOM"]
 
 
+def test_jit_code_that_a_guess_leads_to(machine, tmp_path):
+    """A jitdump says where the code is, and a guess believes it: its call is not looked for."""
+    m, jit, path, fp = machine, 0x10010, tmp_path / "jit-7.dump", 6
+    m.attr.sample_regs_user |= 1 << BITS[X86_64][fp]
+    with open(m.image, "r+b") as file:
+        file.seek(H + 3)
+        file.write(b"\xe8\x10\0\0\0")
+    sid = sample_id(m.attr, pid=7, tid=7, time=1)
+    maps = [r.mmap2(7, 7, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon", sid=sid),
+            r.mmap2(7, 7, 0x90000, 0x1000, 0, 8, 1, 99, 0, 5, 2, str(path), sid=sid)]
+    path.write_bytes(jit_dump(
+        X86_64, (4, 2, jit_frames(0x40, def_cfa(7, 24))), (0, 2, jit_code(jit, 0x40, 0)),
+        (0, 2, jit_code(0x10300, 0x40, 1))))
+    os.utime(path, (time.time() + 200, ) * 2)
+    values = {PC[X86_64]: m.at(F), SP[X86_64]: STACK, fp: STACK + 16}
+    registers = [value for _, value in sorted((BITS[X86_64][reg], value)
+                                              for reg, value in values.items())]
+    stack = m.stack(0x10308, 0, 0, jit + 8, 0, 0, m.at(H + 8))
+    assert m.chains(*maps, sample(
+        m.attr, IN_USER, ip=m.at(F), pid=7, tid=7, time=9 * SECOND, user_abi=2,
+        regs_user=registers, stack_user=stack)) == [
+            ("BOTTOM", [(F, False), (0x10308 - m.base, True), (jit + 8 - m.base, True),
+                        (H + 8, True)])]
+
+
 @pytest.mark.sanitize
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="code of other machines is other code")
 @pytest.mark.parametrize("size, name, end", [

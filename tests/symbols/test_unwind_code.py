@@ -163,6 +163,19 @@ def test_a_frame_pointer(assembled):
             f"NO_CFI {here:x}x {after:x}rg", f"NO_CFI {here:x}x", f"NO_CFI {gone:x}x {after:x}rg"]
 
 
+@pytest.mark.parametrize("code", [
+    "1: push %rcx; dec %eax; jne 1b",
+    "jmp 2f; 1: push %rcx; 2: dec %eax; jge 1b",    # V8's interpreter: its registers
+    "push %rcx; call g",                            # which takes its arguments with it
+], ids=["a loop", "one that is entered at its end", "arguments"])
+def test_pushes_that_are_not_counted(code, assembled):
+    labels, answers = assembled(f"push %rbp; mov %rsp, %rbp; {code}; here: nop; leave; ret")
+    here, after = labels["here"], labels["after"]
+    stacks = [[1] * n + [7, after, 0] for n in (0, 1, 5)]
+    assert answers(*(stack_line(X86_64, here, stack, {RBP: STACK + 8 * stack.index(7)})
+                     for stack in stacks)) == [f"NO_CFI {here:x}x {after:x}rg"] * 3
+
+
 UNKNOWN = ("jmp", ".byte")        # where the frame pointer may be the function's
 
 
@@ -172,13 +185,15 @@ UNKNOWN = ("jmp", ".byte")        # where the frame pointer may be the function'
     "jmp g; here: nop",                     # nothing leads there
     "pop %rax; here: nop",                  # the return address
     "push %rbx; jne 1f; pop %rbx; 1: here: nop",
+    "1: push %rbx; dec %eax; jne 1b; here: nop",    # how often is not known
+    "nop; jmp 2f; 1: push %rbx; 2: dec %eax; jne 1b; here: nop",
     ".byte 6; here: nop",                   # no instruction
 ], ids=lambda code: code.partition(";")[0])
 def test_no_way_is_found(code, assembled):
     """Words on the stack are not tried, nor the frame pointer where it is the caller's."""
     labels, answers = assembled(code)
     here, after = labels["here"], labels["after"]
-    stack = [1, 2, 3] + [after] * 5
+    stack = [after] * 8
     registers = {} if code.startswith(UNKNOWN) else {RBP: STACK + 24}
     assert answers(stack_line(X86_64, here, stack, registers)) == [f"NO_CFI {here:x}x"]
 
