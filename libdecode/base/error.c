@@ -143,7 +143,7 @@ static const char *fixed_text(const struct pd_error *e)
 	case PD_E_RESTORED:
 		return "zeroed in the header: this copy is used";
 	case PD_E_MISMATCH:
-		return "this copy differs from the header's";
+		return e->text ? e->text : "this copy differs from the header's";
 	case PD_E_AGAIN:
 		return "more bytes are needed";
 	case PD_E_CANCELLED:

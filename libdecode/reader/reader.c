@@ -5,7 +5,7 @@
 #include "container/attr_copies.h"
 #include "pd/pd.h"
 #include "reader/reader_internal.h"
-
+#include "stream/wrong_type.h"
 
 void pd_reader_report_in_file(struct pd_reader *r, const struct pd_error *e, const char *file)
 {
@@ -148,11 +148,23 @@ static int choose_attr_copies(struct pd_reader *r)
 	return chosen < 0 ? -1 : 0;
 }
 
+static __attribute__((noinline)) void correct_type(struct pd_reader *r)
+{
+	struct pd_error e;
+
+	if (!pd_stream_correct_type(&r->stream, &r->record, &e))
+		return;
+	r->container.info.complete = false;
+	pd_reader_report(r, &e);
+}
+
 /* Returns 0, or -1 without memory. */
 static inline int prepare_read(struct pd_reader *r)
 {
 	if (pd_record_prepare(&r->record))
 		return -1;
+	if (r->record.frame.type != PD_RECORD_SAMPLE)
+		correct_type(r);
 	return r->session.is_pipe ? choose_attr_copies(r) : 0;
 }
 

@@ -276,9 +276,7 @@ struct pd_resync_at pd_resync_find(struct pd_resync *r, struct pd_bytes in, size
 	return first.result == PD_RESYNC_FOUND ? find_latest(r, in, first.at, end) : first;
 }
 
-/* Returns whether only zeros follow the text at the end of a record: a text row takes all bytes
- * that are left, but writers pad with zeros only. */
-static bool text_ends_well(const struct pd_record *r)
+bool pd_resync_text_ends_well(const struct pd_record *r)
 {
 	const struct pd_op_list *list = r->plan->list;
 	const struct pd_op *last = list->nr_ops ? &list->ops[list->nr_ops - 1] : NULL;
@@ -301,15 +299,14 @@ static bool adds_up(const struct pd_record *r)
 	       !pd_record_trailing(r).size;
 }
 
-/* Returns whether the record's fields fill it. Sets *record. */
-static bool is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_record *record)
+bool pd_resync_is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_record *record)
 {
 	*record = (struct pd_record){ .session = r->session };
 	read_header(r, bytes, &record->frame);
 	record->frame.bytes = bytes;
 	return record->frame.desc && pd_resync_charge(r, bytes.size) &&
 	       !pd_record_prepare(record) && record->plan && !pd_record_trailing(record).size &&
-	       text_ends_well(record);
+	       pd_resync_text_ends_well(record);
 }
 
 bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record)
@@ -332,7 +329,7 @@ bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes)
 {
 	struct pd_record record;
 
-	return is_filled(r, bytes, &record) && pd_resync_trusts(r, &record);
+	return pd_resync_is_filled(r, bytes, &record) && pd_resync_trusts(r, &record);
 }
 
 bool pd_resync_is_credible(struct pd_resync *r, struct pd_bytes bytes)
@@ -340,7 +337,7 @@ bool pd_resync_is_credible(struct pd_resync *r, struct pd_bytes bytes)
 	struct pd_record record;
 	uint64_t time;
 
-	if (!is_filled(r, bytes, &record) || !score_record(r, &record))
+	if (!pd_resync_is_filled(r, bytes, &record) || !score_record(r, &record))
 		return false;
 	if (record.frame.type < PD_RECORD_USER_START && r->time && pd_record_time(&record, &time))
 		return pd_resync_is_near(time, r->time);
@@ -352,7 +349,7 @@ enum pd_resync_result pd_resync_leads_chain(struct pd_resync *r, struct pd_bytes
 {
 	struct pd_record record;
 
-	if (!is_filled(r, (struct pd_bytes){ in.data, size }, &record))
+	if (!pd_resync_is_filled(r, (struct pd_bytes){ in.data, size }, &record))
 		return PD_RESYNC_NONE;
 	if (end == PD_RESYNC_CLOSED && size == in.size)
 		return PD_RESYNC_FOUND;

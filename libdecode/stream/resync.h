@@ -92,6 +92,13 @@ bool pd_resync_is_trusted(struct pd_resync *r, struct pd_bytes bytes);
 struct pd_record;
 bool pd_resync_trusts(struct pd_resync *r, const struct pd_record *record);
 
+/* Returns whether only zeros follow the text at the end of a prepared record with a plan: a text
+ * row takes all bytes that are left, but writers pad with zeros only. */
+bool pd_resync_text_ends_well(const struct pd_record *r);
+
+/* Returns whether the fields of the record in `bytes` fill it. Prepares *record. */
+bool pd_resync_is_filled(struct pd_resync *r, struct pd_bytes bytes, struct pd_record *record);
+
 /* Returns whether samples of the event can be trusted that are filled by their fields and near in
  * time to the sample before. If there are several events, the sample's event must have been found
  * by its id. */

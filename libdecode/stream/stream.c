@@ -1,6 +1,7 @@
 /* stream.c - frames a source: cuts it into records. */
 #include "input/magic.h"
 #include "stream/stream_internal.h"
+#include "stream/wrong_type.h"
 
 #define HEADER PD_RECORD_HEADER_SIZE
 #define BLOCK 4096	/* of a file system */
@@ -28,6 +29,8 @@ void pd_stream_free(struct pd_stream *s)
 {
 	pd_zstd_stream_free(s->zstd);
 	pd_windows_free(&s->inner);
+	if (s->corrected)
+		pd_budget_free(s->session->budget, s->corrected, PD_CORRECTED_MAX);
 }
 
 static enum pd_next fail_reading(struct pd_stream *s, struct pd_error *e)
@@ -307,7 +310,8 @@ static bool judge_doubtful(struct pd_stream *s, struct pd_frame *f, uint64_t siz
 static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
 {
 	struct pd_bytes have;
-	bool is_damaged;
+	struct pd_error wrong_type;
+	bool is_damaged, is_corrected;
 	uint64_t size;
 	enum pd_next next;
 
@@ -333,6 +337,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 	if (have.size < size + HEADER && peek_record(s, f, size, &have, e))
 		return fail_reading(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
+	is_corrected = have.size >= size && pd_stream_correct_compressed(s, f, &wrong_type);
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
 	if (!f->payload && !pd_stream_is_sound(s, f, have, size) &&
 	    judge_doubtful(s, f, size, &have, &next, e))
@@ -348,7 +353,10 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 		return fail_reading(s, e);
 	if (!f->payload && !f->payload_lost && !s->expanding)
 		set_peeked(s, f, have);
-	return PD_NEXT_RECORD;
+	if (!is_corrected)
+		return PD_NEXT_RECORD;
+	*e = wrong_type;
+	return PD_NEXT_DAMAGED;
 }
 
 /* The same for a stream, where any peek may fail because the bytes come later, or the wait for them

@@ -92,6 +92,7 @@ struct pd_stream {
 					 * `sample` */
 	uint8_t sample[PD_SAMPLE_HEAD];	/* gives the time when framing is lost */
 	uint16_t sample_size;
+	uint8_t *corrected;	/* a record whose type is corrected; NULL: there was none */
 	bool no_more_inner;	/* the source is at its end */
 	bool is_expanded_enough;	/* limit reached: compressed records are no longer
 					 * expanded */

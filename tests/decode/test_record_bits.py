@@ -1,10 +1,11 @@
 """One wrong bit in the records that perf itself writes, of a pipe above all: what is lost by it is
 reported."""
 import json
+import subprocess
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import FIXTURES, TOOLS
 from encoding import document, pdecode
 from test_header_numbers import flipped
 
@@ -43,3 +44,34 @@ def test_records_of_a_compressed_one():
         changed = flipped(data, 8 * (begin + HEADER) + bit)
         before, after = (len(document(d)["records"]) for d in (data, changed))
         assert before == after or errors_of(changed), bit
+
+
+@pytest.mark.parametrize("name", ["16-zstd", "95-zstd-pipe"])
+def test_the_type_of_a_compressed_record(name):
+    data = (PERF / f"{name}.data").read_bytes()
+    expected = document(data)["records"]
+    for begin, _ in places(data, "COMPRESSED"):
+        for bit in (0, 2, 3, 4, 5, 6, 7, 8, 15):
+            changed = flipped(data, 8 * begin + bit)
+            assert document(changed)["records"] == expected, bit
+            assert errors_of(changed) == {"MISMATCH"}, bit
+
+
+@pytest.mark.parametrize("name", ["01-basic", "03-callgraph-dwarf", "12-tracepoints", "18-pipe"])
+def test_the_type_of_a_sample_or_map(name, tmp_path):
+    """The corrected record is in the order of time as before, and in the repaired file."""
+    data = (PERF / f"{name}.data").read_bytes()
+    expected = document(data)["records"]
+    for kind, bits in ("SAMPLE", (4, 5, 7, 8, 14)), ("MMAP2", (0, 4, 7, 8, 14)):
+        begin, _ = places(data, kind)[-2]
+        for bit in bits:
+            changed = flipped(data, 8 * begin + bit)
+            assert document(changed)["records"] == expected, (kind, bit)
+            assert errors_of(changed) == {"MISMATCH"}, (kind, bit)
+        (tmp_path / "changed").write_bytes(changed)
+        for args in (["--sort", "time"], ["-j", "2"]):
+            whole, found = (json.loads(pdecode(d, *args)[1]) for d in (data, changed))
+            assert whole["records"] == found["records"], args
+        subprocess.run([TOOLS / "prepair", "-o", tmp_path / "fixed", tmp_path / "changed"],
+                       timeout=60)
+        assert document((tmp_path / "fixed").read_bytes())["records"] == expected

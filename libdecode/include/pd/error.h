@@ -36,7 +36,8 @@ enum pd_code {
 	PD_E_RESTORED,		/* an attribute or its ids were zeroed, or no record of a pipe has
 				 * them; the copy in EVENT_DESC is used. Or a terminal has changed
 				 * newlines */
-	PD_E_MISMATCH,		/* an attribute or its ids differ from the copy in EVENT_DESC */
+	PD_E_MISMATCH,		/* an attribute or its ids differ from the copy in EVENT_DESC; or a
+				 * record has the fields of another type, which it is read as */
 	PD_E_AGAIN,		/* more bytes are needed, which pd_feed_add() has not yet been
 				 * given: no damage, reading can continue */
 	PD_E_CANCELLED,		/* pd_reader_options.is_cancelled ended a wait; reading can

@@ -1,0 +1,177 @@
+/* wrong_type.c - records of which the header states a wrong type: they are read as the type that
+ * their bytes fit. A lost type would lose a sample, or all records that are compressed in one. */
+#include "stream/wrong_type.h"
+
+#include <string.h>
+
+#include "pd/enums.h"
+#include "stream/stream_internal.h"
+
+#define HEADER PD_RECORD_HEADER_SIZE
+#define TYPE_BITS 16	/* a wrong bit above these makes an implausible type */
+
+static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };	/* RFC 8878, 3.1.1 */
+
+static void set_error(const struct pd_frame *f, uint32_t stated, struct pd_error *e)
+{
+	*e = (struct pd_error){
+		.code = PD_E_MISMATCH, .severity = PD_DAMAGED, .offset = f->offset,
+		.record_type = f->type, .record = f->desc->name, .field = "type",
+		.want = f->type, .have = stated,
+		.text = "the header states another one, which its bytes do not fit",
+	};
+}
+
+enum fit {
+	FITS,
+	FITS_LOOSELY,	/* bytes are left, as newer kernels may append some */
+	MISFIT,
+	NOT_KNOWN,	/* there is no such type */
+};
+
+/* Finds out whether the record may be of another type than its own. */
+static enum fit judge_own_type(const struct pd_record *r)
+{
+	const struct pd_record_desc *d = r->frame.desc;
+	const struct pd_attr *a = r->layout;
+
+	if (r->frame.state != PD_FRAME_WHOLE || r->frame.payload ||
+	    r->frame.bytes.size > PD_CORRECTED_MAX || r->error.code == PD_E_SIZE)
+		return FITS;
+	if (!d || d->type >= 1u << (TYPE_BITS - 1))
+		return NOT_KNOWN;
+	if (d->oversized || d->type == PD_RECORD_SAMPLE)
+		return FITS;
+	if (r->error.code != PD_OK ||
+	    (d->trailer == PD_TRAILER && a && a->trailer_size && !r->trailer))
+		return MISFIT;
+	return d->type >= PD_RECORD_USER_START ||
+	       (r->plan && (pd_record_trailing(r).size || !pd_resync_text_ends_well(r))) ?
+		       FITS_LOOSELY : FITS;
+}
+
+static bool is_in_time(const struct pd_stream *s, const struct pd_record *r)
+{
+	uint64_t time;
+
+	return s->resync.time && pd_record_time(r, &time) && time &&
+	       pd_resync_is_near(time, s->resync.time);
+}
+
+static bool is_of_own_task(const struct pd_record *r)
+{
+	uint64_t tid, own;
+
+	return pd_record_number(r, PD_OF_BODY, PD_HOT_TID, &own) && own &&
+	       pd_record_number(r, PD_OF_TRAILER, PD_HOT_TID, &tid) && tid == own;
+}
+
+static bool has_unknown_id(const struct pd_record *r)
+{
+	uint64_t id;
+
+	return r->attr && r->session->ids.used &&
+	       pd_session_id_of(r->session, r->attr, r->frame.type, r->frame.bytes, &id) && id &&
+	       !pd_session_by_id(r->session, id);
+}
+
+static bool has_path(const struct pd_record *r)
+{
+	struct pd_bytes path;
+
+	return pd_record_get_text(r, "filename", &path) && path.size &&
+	       (*path.data == '/' || *path.data == '[');
+}
+
+/* Returns whether the record has a place among those around it if it is of that type. */
+static bool is_of_type(struct pd_stream *s, struct pd_bytes copy, uint32_t type, enum fit own)
+{
+	struct pd_record r;
+
+	pd_store(s->corrected, type, sizeof(type), s->session->swap);
+	if (!pd_resync_is_filled(&s->resync, copy, &r) || r.error.code != PD_OK ||
+	    has_unknown_id(&r))
+		return false;
+	if (type == PD_RECORD_SAMPLE)
+		return is_in_time(s, &r) || (own == NOT_KNOWN && !s->resync.time);
+	return has_path(&r) || (own >= MISFIT && (is_in_time(s, &r) || is_of_own_task(&r)));
+}
+
+/* Finds a type that fits the record: best one that differs in one bit, and of these the sample.
+ * Returns its own if there is none. */
+static uint32_t find_type(struct pd_stream *s, struct pd_bytes copy, uint32_t stated, enum fit own)
+{
+	const bool is_near_sample = __builtin_popcount(stated ^ PD_RECORD_SAMPLE) == 1;
+
+	if (is_near_sample && is_of_type(s, copy, PD_RECORD_SAMPLE, own))
+		return PD_RECORD_SAMPLE;
+	for (unsigned int bit = 0; bit < TYPE_BITS; bit++) {
+		const uint32_t type = stated ^ 1u << bit;
+
+		if (type < PD_RECORD_USER_START && pd_record_desc(type) &&
+		    is_of_type(s, copy, type, own))
+			return type;
+	}
+	return own >= MISFIT && is_of_type(s, copy, PD_RECORD_SAMPLE, MISFIT) ? PD_RECORD_SAMPLE :
+										stated;
+}
+
+bool pd_stream_correct_type(struct pd_stream *s, struct pd_record *r, struct pd_error *e)
+{
+	const struct pd_bytes bytes = r->frame.bytes;
+	const uint32_t stated = r->frame.type;
+	const enum fit own = judge_own_type(r);
+	uint32_t type;
+
+	if (own == FITS)
+		return false;
+	pd_lost_prepare_search(s, &s->lost, r->frame.offset);
+	if (!s->corrected)
+		s->corrected = pd_budget_alloc(s->session->budget, PD_CORRECTED_MAX);
+	if (!s->corrected)
+		return false;
+	memcpy(s->corrected, bytes.data, bytes.size);
+	type = find_type(s, (struct pd_bytes){ s->corrected, bytes.size }, stated, own);
+	if (type == stated)
+		return false;
+	r->frame.type = type;
+	r->frame.desc = pd_record_desc(type);
+	r->frame.bytes.data = s->corrected;
+	set_error(&r->frame, stated, e);
+	return pd_record_prepare(r) == 0;
+}
+
+/* Returns whether the fields of the frame's own type do not fill it. */
+static bool is_misfit(const struct pd_stream *s, const struct pd_frame *f)
+{
+	struct pd_record r = { .frame = *f, .session = s->session };
+
+	return !pd_resync_may_begin(f->type, f->size, f->desc) || pd_record_prepare(&r) ||
+	       !r.plan || r.error.code != PD_OK || pd_record_trailing(&r).size ||
+	       !pd_resync_text_ends_well(&r);
+}
+
+bool pd_stream_correct_compressed(const struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	static const struct {
+		uint32_t type;
+		size_t data_at;
+	} kinds[] = { { PD_RECORD_COMPRESSED, HEADER }, { PD_RECORD_COMPRESSED2, 2 * HEADER } };
+	const uint32_t stated = f->type;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const size_t at = kinds[i].data_at;
+
+		if (__builtin_popcount(stated ^ kinds[i].type) != 1 ||
+		    f->bytes.size < at + sizeof(zstd_magic) ||
+		    (!s->zstd &&
+		     memcmp(f->bytes.data + at, zstd_magic, sizeof(zstd_magic)) != 0) ||
+		    !is_misfit(s, f))
+			continue;
+		f->type = kinds[i].type;
+		f->desc = pd_record_desc(f->type);
+		set_error(f, stated, e);
+		return true;
+	}
+	return false;
+}
