@@ -77,10 +77,26 @@ def sizes(settings, report, file):
     multiply(settings, file.base, packed, recorded // 2, 3)
     report.add_tables({"part": "sizes", "input": file.describe(), "recorded": recorded,
                        "tables": size_of(tables), "jsonl": os.path.getsize(lines),
-                       "zstd": os.path.getsize(packed),
+                       "zstd": os.path.getsize(packed), **script_size(settings, file),
                        "each": {one.name: one.stat().st_size for one in sorted(tables.iterdir())}})
     lines.unlink()
     packed.unlink()
+
+
+def installed_perf():
+    """The path of perf, or None."""
+    return shutil.which(os.environ.get("PERF") or "perf")
+
+
+def script_size(settings, file):
+    """The bytes that `perf script` prints, if there is perf."""
+    text = settings.work / "script.txt"
+    if not installed_perf():
+        return {}
+    run(settings, [installed_perf(), "script", "--no-inline", "-i", file.base], text)
+    size = os.path.getsize(text)
+    text.unlink()
+    return {"script": size}
 
 
 def clients():
@@ -132,7 +148,7 @@ def in_python(settings, report, file):
 
 
 def queries(settings, report, file):
-    perf = shutil.which(os.environ.get("PERF") or "perf")
+    perf = installed_perf()
     programs = [Program("pquery by comm",
                         [settings.tool("pquery"), BY_COMM.format(samples="samples"), file.path])]
     if perf:

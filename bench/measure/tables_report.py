@@ -36,7 +36,7 @@ class TablesReport:
                                           f"{one['rss_kib'] / 1024:.1f}"])])
             for name, value in row.get("seconds", {}).items():
                 found.append([f"{label}: {name}", f"{value:.3f}", "", ""])
-            for name in ("recorded", "tables", "jsonl", "zstd"):
+            for name in ("recorded", "tables", "jsonl", "zstd", "script"):
                 if name in row:
                     found.append([f"{label}: {name}, MB", f"{row[name] / 1e6:.2f}", "", ""])
         return found
