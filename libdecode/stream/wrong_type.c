@@ -9,6 +9,7 @@
 
 #define HEADER PD_RECORD_HEADER_SIZE
 #define TYPE_BITS 16	/* a wrong bit above these makes an implausible type */
+#define NEWER_END 32	/* newer kernels may write records of types below this one */
 
 static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };	/* RFC 8878, 3.1.1 */
 
@@ -25,6 +26,7 @@ static void set_error(const struct pd_frame *f, uint32_t stated, struct pd_error
 enum fit {
 	FITS,
 	FITS_LOOSELY,	/* bytes are left, as newer kernels may append some */
+	NEWER,		/* there is no such type yet: its bytes may look like those of another */
 	MISFIT,
 	NOT_KNOWN,	/* there is no such type */
 };
@@ -39,7 +41,8 @@ static enum fit judge_own_type(const struct pd_record *r)
 	    r->frame.bytes.size > PD_CORRECTED_MAX || r->error.code == PD_E_SIZE)
 		return FITS;
 	if (!d || d->type >= 1u << (TYPE_BITS - 1))
-		return NOT_KNOWN;
+		return r->frame.type >= PD_RECORD_KERNEL_END && r->frame.type < NEWER_END ?
+			       NEWER : NOT_KNOWN;
 	if (d->oversized || d->type == PD_RECORD_SAMPLE)
 		return FITS;
 	if (r->error.code != PD_OK ||

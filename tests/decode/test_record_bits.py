@@ -57,6 +57,17 @@ def test_the_type_of_a_compressed_record(name):
             assert errors_of(changed) == {"MISMATCH"}, bit
 
 
+@pytest.mark.parametrize("type", [23, 24, 31])
+def test_types_of_newer_kernels_stay(type):
+    """A record of a type that does not exist yet has the fields and the sample_id of a known one."""
+    data = (PERF / "01-basic.data").read_bytes()
+    for kind in ("FORK", "SAMPLE"):
+        begin, _ = places(data, kind)[-1]
+        newer = data[:begin] + type.to_bytes(4, "little") + data[begin + 4:]
+        [record] = [r for r in document(newer)["records"] if r["offset"] == begin]
+        assert (record["type"], record["type_id"]) == ("UNKNOWN", type) and not errors_of(newer)
+
+
 @pytest.mark.parametrize("name", ["01-basic", "03-callgraph-dwarf", "12-tracepoints", "18-pipe"])
 def test_the_type_of_a_sample_or_map(name, tmp_path):
     """The corrected record is in the order of time as before, and in the repaired file."""
