@@ -59,7 +59,7 @@ def test_the_type_of_a_compressed_record(name):
 
 @pytest.mark.parametrize("type", [23, 24, 31])
 def test_types_of_newer_kernels_stay(type):
-    """A record of a type that does not exist yet has the fields and the sample_id of a known one."""
+    """A record of a type that does not exist yet has fields and a sample_id as a known one has."""
     data = (PERF / "01-basic.data").read_bytes()
     for kind in ("FORK", "SAMPLE"):
         begin, _ = places(data, kind)[-1]
