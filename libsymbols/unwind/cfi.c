@@ -254,18 +254,20 @@ struct function {
 	bool has_symbol;
 };
 
-/* A symbol without a size may cover functions that follow it: these are called. The lock is
- * held. */
+/* A symbol without a size may cover functions that follow it: these are called. What CFI covers is
+ * one function, though the CFI may be wrong. The lock is held. */
 static bool find_function(struct ps_cfi *c, uint64_t vaddr, struct function *out)
 {
-	struct ps_symbol s;
+	struct ps_symbol s = { .start = 0 };
+	const bool is_known = c->functions && ps_symtab_find(c->functions, vaddr, &s);
 	uint64_t called;
 
-	out->has_symbol = c->functions && ps_symtab_find(c->functions, vaddr, &s) &&
-			  s.source <= PS_FROM_MINIDEBUG;
+	out->has_symbol = is_known && s.source <= PS_FROM_MINIDEBUG;
+	out->start = s.start;
+	if (is_known && s.source == PS_FROM_FDE)
+		return true;
 	if (!out->has_symbol)
 		return ps_code_start(&c->starts, c->image, vaddr, PS_CODE_TAKEN, &out->start);
-	out->start = s.start;
 	if (!ps_code_start(&c->starts, c->image, vaddr, PS_CODE_CALLED, &called) ||
 	    called <= s.start)
 		return true;

@@ -54,6 +54,7 @@ struct follower {
 	uint64_t preserved;	/* by the number of instructions */
 	struct stack stack;
 	bool is_reached;	/* otherwise `stack` is not that of the next instruction */
+	bool is_assumed;	/* `stack` is, unless a jump leads there */
 	struct targets ahead, back;	/* back: where no instruction was reached so far */
 	struct move moves[MAX_MOVES];	/* the last ones */
 	size_t nr_moves;
@@ -71,6 +72,7 @@ static unsigned int dwarf_number(const struct ps_arch *arch, unsigned int reg)
 static void start_function(struct follower *f)
 {
 	f->is_reached = true;
+	f->is_assumed = false;
 	f->stack = (struct stack){ .has_sp = true, .sp = -(int32_t)f->word };
 }
 
@@ -263,11 +265,14 @@ static void arrive(struct follower *f, uint64_t offset)
 
 		if (t->offset > offset)
 			f->ahead.all[kept++] = *t;
-		else if (t->offset == offset && !f->is_reached)
+		if (t->offset != offset)
+			continue;
+		if (!f->is_reached || f->is_assumed)
 			f->stack = t->stack;
-		else if (t->offset == offset && !is_same(&f->stack, &t->stack))
+		else if (!is_same(&f->stack, &t->stack))
 			merge(&f->stack, &t->stack);
-		f->is_reached |= t->offset == offset;
+		f->is_reached = true;
+		f->is_assumed = false;
 	}
 	f->ahead.nr = kept;
 	if (!f->is_reached)
@@ -320,6 +325,7 @@ static void execute(struct follower *f, const struct ps_x86 *in, uint64_t end)
 		break;
 	case PS_X86_JUMP_INDIRECT:	/* of a switch, to what follows; or a tail call */
 		f->is_reached = f->stack.sp < -(int32_t)f->word;
+		f->is_assumed = true;
 		break;
 	case PS_X86_LEAVES:
 		f->is_reached = false;

@@ -175,8 +175,9 @@ static enum ps_end follow_rule(struct ps_unwinder *u, struct ps_frame_state *f,
 }
 
 /* In the assembly of some libraries, call frame information is wrong (memcpy of glibc for i386: it
- * leaves out a push). Where it leads to no code, the instructions are asked. */
-static void correct_by_code(struct ps_unwinder *u, struct ps_frame_state *f,
+ * leaves out a push, or counts a pop twice). Where it leads to no code, or below the stack, the
+ * instructions are asked. */
+static void correct_by_code(struct ps_unwinder *u, struct ps_frame_state *f, enum ps_end *end,
 			    const struct ps_frame_state *before, const struct ps_code_place *code)
 {
 	struct ps_frame_state other = *before;
@@ -187,6 +188,7 @@ static void correct_by_code(struct ps_unwinder *u, struct ps_frame_state *f,
 	    check_caller(u, &other, code) != PS_END_NONE)
 		return;
 	*f = other;
+	*end = PS_END_NONE;
 	u->guessed = PS_CHAIN_GUESSED;
 }
 
@@ -212,8 +214,8 @@ static bool step_by_rule(struct ps_unwinder *u, struct ps_frame_state *f,
 	if (is_first)
 		before = *f;
 	*end = follow_rule(u, f, rule);
-	if (*end == PS_END_NONE && is_first && is_in_no_map(u, f))
-		correct_by_code(u, f, &before, &code);
+	if (is_first && (*end == PS_END_OTHER_STACK || (*end == PS_END_NONE && is_in_no_map(u, f))))
+		correct_by_code(u, f, end, &before, &code);
 	if (*end == PS_END_NONE && (of_code || is_behind || frame->flags & PS_CHAIN_GUESSED))
 		*end = check_caller(u, f, of_code ? &code : NULL);
 	if ((*end == PS_END_BOTTOM && !f->pc && (of_code || frame->flags & PS_CHAIN_GUESSED)) ||

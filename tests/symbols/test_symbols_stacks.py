@@ -366,6 +366,16 @@ def test_jit_code_is_unwound_by_its_jitdump(number, machine, tmp_path):
     assert [end for end, _ in m.chains(*maps, *samples)][:2] == ["NO_CFI", "BOTTOM"]
 
 
+def test_wrong_cfi_tells_where_its_function_begins(machine):
+    """By a pointer it is called, and it has no symbol."""
+    cfi = Cfi(X86_64).fde(F, 0x100, def_cfa(7, 0)).fde(G, 0x100, def_cfa(7, 24))
+    image = bytearray(elf(cfi.fde(H, 0x100, undefined(cfi.ra()))))
+    for function in G, H:
+        image[function + 6:function + 8] = b"\xff\xd0"
+    machine.image.write_bytes(image)
+    assert machine.chains(machine.sample(machine.usual())) == [("BOTTOM", USUAL)]
+
+
 def test_jit_code_that_a_guess_leads_to(machine, tmp_path):
     """A jitdump says where the code is, and a guess believes it: its call is not looked for."""
     m, jit, path, fp = machine, 0x10010, tmp_path / "jit-7.dump", 6

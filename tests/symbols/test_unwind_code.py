@@ -198,17 +198,35 @@ def test_no_way_is_found(code, assembled):
     assert answers(stack_line(X86_64, here, stack, registers)) == [f"NO_CFI {here:x}x"]
 
 
+DYNAMIC_CALLER = ".size f, . - f; .type h, @function; h: push %rbp; mov %rsp, %rbp; sub %rax, %rsp"
+
+
 @pytest.mark.parametrize("save, saved", [
     ("sub $24, %rsp; mov %rbp, 8(%rsp)", True), ("sub $8, %rsp; push %rbp; sub $8, %rsp", True),
     ("sub $24, %rsp", False)], ids=["stored", "pushed", "lost"])
 def test_saved_registers_are_the_callers(save, saved, assembled):
     """A register that is written and not saved is lost."""
-    caller = ".size f, . - f; .type h, @function; h: push %rbp; mov %rsp, %rbp; sub %rax, %rsp"
-    labels, answers = assembled(f"{save}; mov $5, %ebp; here: nop; {caller}; call f; then: nop")
+    labels, answers = assembled(
+        f"{save}; mov $5, %ebp; here: nop; {DYNAMIC_CALLER}; call f; then: nop")
     here, then, after = (labels[name] for name in ("here", "then", "after"))
     inner = [0, STACK + 56, 0, then]
     found = answers(stack_line(X86_64, here, [*inner, 0, 0, 0, 7, after, 0], {RBP: 5}))
     assert found == [f"NO_CFI {here:x}x {then:x}rg" + f" {after:x}rg" * saved]
+
+
+def test_a_place_where_a_register_was_saved_is_used_again(assembled):
+    labels, answers = assembled("push %rbp; pop %rbp; push %rax; here: nop; "
+                                f"{DYNAMIC_CALLER}; call f; then: nop")
+    here, then, after = (labels[name] for name in ("here", "then", "after"))
+    stack = stack_line(X86_64, here, [STACK, then, 0, 0, 7, after, 0], {RBP: STACK + 32})
+    assert answers(stack) == [f"NO_CFI {here:x}x {then:x}rg {after:x}rg"]
+
+
+def test_code_after_a_switch_is_where_a_jump_leads(assembled):
+    """Not where the switch is, if that differs."""
+    labels, answers = assembled("push %rbx; push %rcx; jne 1f; pop %rcx; jmp *%rax; 1: here: nop")
+    here, after = labels["here"], labels["after"]
+    assert answers(stack_line(X86_64, here, [1, 2, after, 0])) == [f"NO_CFI {here:x}x {after:x}rg"]
 
 
 @pytest.mark.parametrize("strip", [False, True], ids=["symbol", "none"])

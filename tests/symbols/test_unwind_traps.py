@@ -364,6 +364,18 @@ def test_cfi_that_leads_to_no_code(made):
         chain("BOTTOM", (F + 1, "x"), (G + 5, "rg"), (H + 5, "rg"))]
 
 
+def test_cfi_that_leads_below_the_stack(made):
+    """As in its memmove, whose CFI counts a pop twice."""
+    image = bytearray(elf(outermost(Cfi().fde(F, 0x100, def_cfa(RSP, 0)).fde(
+        G, 0x100, def_cfa(RSP, 24)))))
+    image[H:H + 5] = CALL
+    line = stack_line(X86_64, at(F), [at(G + 5), 0, 0, at(H + 5)])
+    assert made(bytes(image), line) == [chain("OTHER_STACK", (F, "x"))]
+    image[G - 8:G + 5] = b"\x90" * 8 + b"\xe8" + struct.pack("<i", F - (G + 5))
+    assert made(bytes(image), line) == [
+        chain("BOTTOM", (F, "x"), (G + 5, "rg"), (H + 5, "rg"))]
+
+
 # --- limits ---
 
 
