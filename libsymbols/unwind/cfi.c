@@ -254,8 +254,8 @@ struct function {
 	bool has_symbol;
 };
 
-/* A symbol without a size may cover functions that follow it: these are called. What CFI covers is
- * one function, though the CFI may be wrong. The lock is held. */
+/* A symbol without a size may cover functions that follow it: these are called. An FDE covers one
+ * function, though it may be wrong otherwise. The lock is held. */
 static bool find_function(struct ps_cfi *c, uint64_t vaddr, struct function *out)
 {
 	struct ps_symbol s = { .start = 0 };
