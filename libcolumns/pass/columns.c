@@ -390,6 +390,7 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
 	if (c->reader)
 		return pd_refuse(e, "the tables were written before");
 	c->reader = r;
+	pd_reader_credible_times(r, &c->totals.credible);
 	c->flush = flush;
 	c->ctx = ctx;
 	c->nr_items = c->item = 1;	/* all of one are taken: the next step reads more */

@@ -23,6 +23,7 @@ typedef int (*pc_flush_fn)(void *ctx, struct pc_batch *b);
 struct pc_totals {
 	uint64_t records, samples, lost, lost_samples, throttled, errors;
 	uint64_t first, last;		/* times of samples, PD_NO_TIME: none */
+	struct pd_range credible;	/* see pd_reader_credible_times() */
 	bool is_damaged, is_unreadable;
 };
 

@@ -165,7 +165,7 @@ static void write_samples(struct pc_columns *c, const struct pc_samples *s)
 
 static void note_time(struct pc_totals *t, const struct pd_fields *f)
 {
-	if (!(f->has & PD_HAS_TIME))
+	if (!(f->has & PD_HAS_TIME) || f->time < t->credible.from || f->time > t->credible.to)
 		return;
 	if (t->first == PD_NO_TIME || f->time < t->first)
 		t->first = f->time;

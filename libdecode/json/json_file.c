@@ -304,9 +304,9 @@ void pd_json_summary(struct pd_json *j)
 	write_by_type(j);
 	NUMBER_OF(j, "lost", c->totals.lost);
 	NUMBER_OF(j, "lost_samples", c->totals.lost_samples);
-	if (c->totals.first_time) {
-		NUMBER_OF(j, "first_time", c->totals.first_time);
-		NUMBER_OF(j, "last_time", c->totals.last_time);
+	if (c->totals.first[0]) {
+		NUMBER_OF(j, "first_time", pd_totals_first_time(&c->totals));
+		NUMBER_OF(j, "last_time", pd_totals_last_time(&c->totals));
 	}
 	pd_json_name_summary(j);
 	NUMBER_OF(j, "errors", c->errors);

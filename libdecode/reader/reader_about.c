@@ -8,6 +8,9 @@
 #include "plan/extract.h"
 #include "reader/reader_internal.h"
 
+#define SECOND 1000000000ull	/* ns */
+#define LONGEST_SPAN (1ull << 53)	/* 104 days, in ns */
+
 const struct pd_file_info *pd_reader_file(const struct pd_reader *r)
 {
 	return r ? &r->container.info : NULL;
@@ -263,11 +266,29 @@ bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last)
 		if (plan)
 			pd_extract(plan, f.bytes, r->session.swap, extracts, 2);
 	}
+	if (from > to || to - from > LONGEST_SPAN)
+		from = to = 0;
 	if (first)
 		*first = from;
 	if (last)
 		*last = to;
 	return to != 0;
+}
+
+void pd_reader_credible_times(struct pd_reader *r, struct pd_range *times)
+{
+	uint64_t first, last, room;
+
+	if (!times)
+		return;
+	*times = (struct pd_range){ 0, UINT64_MAX };
+	if (!pd_reader_time_span(r, &first, &last))
+		return;
+	room = last - first > SECOND ? last - first : SECOND;
+	if (first > room)
+		times->from = first - room;
+	if (__builtin_add_overflow(last, room, &times->to))
+		times->to = UINT64_MAX;
 }
 
 bool pd_reader_utc(const struct pd_reader *r, const struct pd_attr *a, uint64_t time, uint64_t *ns)

@@ -212,13 +212,15 @@ static void write_by_event(struct stats *s, struct pd_reader *r)
 
 static void write_times_and_losses(struct stats *s)
 {
-	if (s->counts.totals.first_time) {
-		NUMBER_OF(s, "first_time", s->counts.totals.first_time);
-		NUMBER_OF(s, "last_time", s->counts.totals.last_time);
-		NUMBER_OF(s, "duration", s->counts.totals.last_time - s->counts.totals.first_time);
+	const struct pd_totals *t = &s->counts.totals;
+
+	if (t->first[0]) {
+		NUMBER_OF(s, "first_time", pd_totals_first_time(t));
+		NUMBER_OF(s, "last_time", pd_totals_last_time(t));
+		NUMBER_OF(s, "duration", pd_totals_last_time(t) - pd_totals_first_time(t));
 	}
-	NUMBER_OF(s, "lost", s->counts.totals.lost);
-	NUMBER_OF(s, "lost_samples", s->counts.totals.lost_samples);
+	NUMBER_OF(s, "lost", t->lost);
+	NUMBER_OF(s, "lost_samples", t->lost_samples);
 	NUMBER_OF(s, "throttled", s->counts.by_type[PD_RECORD_THROTTLE].records);
 	NUMBER_OF(s, "errors", s->errors);
 	OBJECT_OF(s, "errors_by_code");

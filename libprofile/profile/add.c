@@ -260,6 +260,8 @@ static enum pd_code add_sample(struct pp_profile *p, struct pd_reader *r,
 	if (!event->is_wanted && !event->weigher.is_read && p->options.state == PP_ON_CPU)
 		return PD_OK;
 	pd_record_moment(pd_reader_record(r, sample), &at);
+	if (!(sample->has & PD_HAS_TIME))
+		at.time = PD_NO_TIME;	/* also of a wrong time */
 	pp_stack_read(p, r, sample, event, &at, &stack);
 	if (use == PP_COUNTED) {
 		if (!stack.recent || !stack.recent->is_known)
@@ -346,11 +348,30 @@ static enum pp_use use_of(struct pp_profile *p, struct pd_reader *r, const struc
 	return item->time < p->time.from || item->time > p->time.to ? PP_NOTED : PP_COUNTED;
 }
 
+/* Returns the sample, or *own: the same without its time, if that is damaged. */
+static const struct pd_fields *without_wrong_time(struct pp_profile *p,
+						  const struct pd_fields *sample,
+						  struct pd_fields *own)
+{
+	if (p->each || !has_time(sample) || !sample->time ||
+	    (sample->time >= p->credible.from && sample->time <= p->credible.to))
+		return sample;
+	p->counts.wrong_times++;
+	*own = *sample;
+	own->has &= ~(uint32_t)PD_HAS_TIME;
+	own->time = 0;
+	return own;
+}
+
 static enum pd_code add_item(struct pp_profile *p, struct pd_reader *r,
 			     const struct pd_fields *item)
 {
-	const enum pp_use use = use_of(p, r, item);
+	struct pd_fields own;
+	enum pp_use use;
 
+	if (item->type == PD_RECORD_SAMPLE)
+		item = without_wrong_time(p, item, &own);
+	use = use_of(p, r, item);
 	if (use == PP_LEFT_OUT && p->options.state == PP_ON_CPU)
 		return PD_OK;
 	if (item->type != PD_RECORD_SAMPLE)
@@ -420,6 +441,7 @@ int pp_add_records(struct pp_profile *p, struct pd_reader *r, uint64_t count, st
 		return pd_refuse(e, "no profile that is not merged, or no reader");
 	if (start_offcpu(p))
 		return set_add_error(p, e, PD_E_LIMIT);
+	pd_reader_credible_times(r, &p->credible);
 	for (; count; count -= (uint64_t)n) {
 		batch.capacity = count < BATCH ? (size_t)count : BATCH;
 		n = pd_reader_next_fields(r, &batch, e);

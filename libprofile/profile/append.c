@@ -145,6 +145,7 @@ static void add_counts(struct pp_counts *to, const struct pp_counts *from)
 	to->no_event += from->no_event;
 	to->small += from->small;
 	to->too_heavy += from->too_heavy;
+	to->wrong_times += from->wrong_times;
 	if (from->first != PD_NO_TIME && (to->first == PD_NO_TIME || from->first < to->first))
 		to->first = from->first;
 	if (from->last != PD_NO_TIME && (to->last == PD_NO_TIME || from->last > to->last))

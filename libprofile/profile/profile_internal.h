@@ -128,6 +128,7 @@ struct pp_profile {
 	uint32_t command;	/* that was recorded, in `strings`; PP_NONE: not known */
 	uint64_t lost_samples;	/* by LOST_SAMPLES; counts.lost is by LOST */
 	struct pd_range time;	/* of waits and samples, if not PP_ON_CPU */
+	struct pd_range credible;	/* times of samples: see pd_reader_credible_times() */
 	struct pp_tracks tracks;	/* with PP_KEEP_SAMPLES */
 	struct pp_firsts firsts;
 	struct pp_phase phase;

@@ -181,6 +181,7 @@ static void print_file(struct pd_reader *r)
 {
 	static const char *const modes[] = { "file", "pipe", "directory" };
 	const struct pd_file_info *f = pd_reader_file(r);
+	struct pd_range times;
 	uint64_t first, last;
 	uint8_t magic[8];
 
@@ -189,7 +190,8 @@ static void print_file(struct pd_reader *r)
 	       f->nr_gaps);
 	if (f->size_known && pd_reader_read_at(r, 0, magic, sizeof(magic)) == 8)
 		printf("magic %.8s\n", (const char *)magic);
-	if (pd_reader_time_span(r, &first, &last))
+	pd_reader_credible_times(r, &times);
+	if (pd_reader_time_span(r, &first, &last) && times.from < first && times.to > last)
 		printf("span %" PRIu64 " %" PRIu64 "\n", first, last);
 }
 

@@ -61,7 +61,11 @@ static bool report_left_out(const struct run *run)
 		cli_error(&preport, "%s: %" PRIu64 " sample%s left out: no sample weighs 2^56 or "
 			  "more, so that is damage", run->in.name, c.too_heavy,
 			  c.too_heavy == 1 ? " is" : "s are");
-	return c.small || c.lacks_times || c.lacks_memory || c.too_heavy;
+	if (c.wrong_times)
+		cli_error(&preport, "%s: %" PRIu64 " sample%s a time far outside of the "
+			  "recording's, so that is damage: it counts without a time",
+			  run->in.name, c.wrong_times, c.wrong_times == 1 ? " has" : "s have");
+	return c.small || c.lacks_times || c.lacks_memory || c.too_heavy || c.wrong_times;
 }
 
 static enum cli_exit check_whole(const struct run *run, enum cli_exit status)

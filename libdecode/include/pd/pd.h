@@ -241,9 +241,14 @@ PD_API void pd_attr_visit(const struct pd_reader *r, const struct pd_attr *a,
 PD_API bool pd_reader_lacks_memory(const struct pd_reader *r);
 
 /* Sets *first and *last to the times of the first and last sample, in ns, as feature SAMPLE_TIME
- * states them. Returns false if it is missing; both are then 0. Loads a feature: see
- * pd_reader_feature(). */
+ * states them. Returns false if it is missing, or no recording has such a span; both are then 0.
+ * Loads a feature: see pd_reader_feature(). */
 PD_API bool pd_reader_time_span(struct pd_reader *r, uint64_t *first, uint64_t *last);
+
+/* Sets *times to those that samples can have: in the span of pd_reader_time_span(), or as near to
+ * it as it is long, or as a second. A time outside is damage. All times, if no span is stated.
+ * Loads a feature. */
+PD_API void pd_reader_credible_times(struct pd_reader *r, struct pd_range *times);
 
 /* Sets *ns to the wall time, in ns since 1970 UTC, of a time of an event's records. Returns false
  * if it is not known: time is 0 (a synthesized record), or the recording does not tie the event's

@@ -252,6 +252,8 @@ struct pp_counts {
 	uint64_t copies_jit;	/* another part of copies_cut: in JIT code without frame pointers */
 	uint64_t too_heavy;	/* samples and waits of 2^56 or more, which only damage makes: they
 				 * are left out, and are not part of `samples` */
+	uint64_t wrong_times;	/* samples with a time that the recording's span excludes, as only
+				 * damage makes it: they count without a time */
 };
 
 /* Fills in *out. out->size must be set. */
