@@ -212,6 +212,11 @@ static int next_as_written(struct pd_reader *r, struct pd_error *e)
 							 * the field */
 			else
 				pd_reader_report(r, &damage);
+			if (f->state == PD_FRAME_WHOLE) {
+				pd_stream_store_type(&r->stream, f);
+				if (pd_reader_update_session(r, e))
+					return -1;
+			}
 			break;
 		}
 		if (r->stopped.code) {

@@ -123,20 +123,33 @@ static inline const struct pd_plan *choose_plan(struct pd_record *r, const struc
 	return pd_session_record_plan(r->session, d, layout_misc(r));
 }
 
-static void check_feature(struct pd_record *r)
+/* Measures the contents of a HEADER_FEATURE. Sets *end to where they end in the body, 0 if that is
+ * not known. */
+static void measure_feature(const struct pd_record *r, struct pd_extent_of *extent, size_t *end)
 {
 	const struct pd_op *op = pd_plan_find(r->plan, "feature");
-	struct pd_extent_of extent;
 	uint64_t id;
 
+	*extent = (struct pd_extent_of){ .code = PD_OK };
+	*end = 0;
 	if (!op || r->body.size < op->offset ||
 	    !fixed_number(r->plan, "feat_id", r->body, r->session->swap, &id) ||
 	    pd_session_check_feature(
 		    r->session, id < PD_FEATURE_BITS ? (uint32_t)id : 0,
 		    (struct pd_bytes){ r->body.data + op->offset, r->body.size - op->offset },
-		    &extent) == PD_OK)
+		    extent) != PD_OK)
 		return;
-	set_error(r, extent.code, extent.field->name, extent.want, extent.have);
+	*end = extent->end ? op->offset + extent->end : 0;
+}
+
+static void check_feature(struct pd_record *r)
+{
+	struct pd_extent_of extent;
+	size_t end;
+
+	measure_feature(r, &extent, &end);
+	if (extent.code != PD_OK)
+		set_error(r, extent.code, extent.field->name, extent.want, extent.have);
 }
 
 static inline void take_event(struct pd_record *r, struct pd_attr *event)
@@ -235,7 +248,13 @@ static size_t find_covered(const struct pd_record *r, size_t end)
 static size_t end_of_fields(const struct pd_record *r)
 {
 	struct pd_extent_of own;
+	size_t end;
 
+	if (r->plan && r->frame.state == PD_FRAME_WHOLE &&
+	    r->frame.type == PD_RECORD_HEADER_FEATURE) {
+		measure_feature(r, &own, &end);
+		return end ? PD_RECORD_HEADER_SIZE + end : 0;
+	}
 	if (!r->plan || r->frame.state != PD_FRAME_WHOLE || r->extent.code != PD_OK ||
 	    (!pd_record_trailing(r).size && r->plan->list->size != PD_VARIABLE))
 		return 0;

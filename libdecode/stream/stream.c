@@ -337,7 +337,7 @@ static enum pd_next frame_outer(struct pd_stream *s, struct pd_frame *f, struct 
 	if (have.size < size + HEADER && peek_record(s, f, size, &have, e))
 		return fail_reading(s, e);
 	f->bytes = (struct pd_bytes){ have.data, have.size < size ? have.size : (size_t)size };
-	is_corrected = have.size >= size && pd_stream_correct_compressed(s, f, &wrong_type);
+	is_corrected = have.size >= size && pd_stream_correct_user_type(s, f, &wrong_type);
 	f->payload = have.size < size ? 0 : pd_session_payload(s->session, f->desc, f->bytes);
 	if (!f->payload && !pd_stream_is_sound(s, f, have, size) &&
 	    judge_doubtful(s, f, size, &have, &next, e))

@@ -119,6 +119,16 @@ static uint32_t find_type(struct pd_stream *s, struct pd_bytes copy, uint32_t st
 										stated;
 }
 
+/* Copies the record to s->corrected. Returns false without memory. */
+static bool copy_record(struct pd_stream *s, struct pd_bytes bytes)
+{
+	if (!s->corrected)
+		s->corrected = pd_budget_alloc(s->session->budget, PD_CORRECTED_MAX);
+	if (s->corrected)
+		memcpy(s->corrected, bytes.data, bytes.size);
+	return s->corrected;
+}
+
 bool pd_stream_correct_type(struct pd_stream *s, struct pd_record *r, struct pd_error *e)
 {
 	const struct pd_bytes bytes = r->frame.bytes;
@@ -126,22 +136,28 @@ bool pd_stream_correct_type(struct pd_stream *s, struct pd_record *r, struct pd_
 	const enum fit own = judge_own_type(r);
 	uint32_t type;
 
-	if (own == FITS)
+	if (own == FITS || bytes.data == s->corrected)
 		return false;
 	pd_lost_prepare_search(s, &s->lost, r->frame.offset);
-	if (!s->corrected)
-		s->corrected = pd_budget_alloc(s->session->budget, PD_CORRECTED_MAX);
-	if (!s->corrected)
+	if (!copy_record(s, bytes))
 		return false;
-	memcpy(s->corrected, bytes.data, bytes.size);
 	type = find_type(s, (struct pd_bytes){ s->corrected, bytes.size }, stated, own);
 	if (type == stated)
 		return false;
 	r->frame.type = type;
 	r->frame.desc = pd_record_desc(type);
 	r->frame.bytes.data = s->corrected;
+	pd_store(s->corrected, type, sizeof(type), s->session->swap);
 	set_error(&r->frame, stated, e);
 	return pd_record_prepare(r) == 0;
+}
+
+void pd_stream_store_type(struct pd_stream *s, struct pd_frame *f)
+{
+	if (f->bytes.size > PD_CORRECTED_MAX || !copy_record(s, f->bytes))
+		return;
+	pd_store(s->corrected, f->type, sizeof(f->type), s->session->swap);
+	f->bytes.data = s->corrected;
 }
 
 /* Returns whether the fields of the frame's own type do not fill it. */
@@ -154,27 +170,51 @@ static bool is_misfit(const struct pd_stream *s, const struct pd_frame *f)
 	       !pd_resync_text_ends_well(&r);
 }
 
-bool pd_stream_correct_compressed(const struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+static bool holds_zstd(const struct pd_stream *s, const struct pd_frame *f, size_t at)
 {
-	static const struct {
-		uint32_t type;
-		size_t data_at;
-	} kinds[] = { { PD_RECORD_COMPRESSED, HEADER }, { PD_RECORD_COMPRESSED2, 2 * HEADER } };
-	const uint32_t stated = f->type;
+	return f->bytes.size >= at + sizeof(zstd_magic) &&
+	       (s->zstd || memcmp(f->bytes.data + at, zstd_magic, sizeof(zstd_magic)) == 0) &&
+	       is_misfit(s, f);
+}
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		const size_t at = kinds[i].data_at;
+/* Returns whether the frame, the type of which is unknown, has the form of a feature. */
+static bool holds_feature(const struct pd_stream *s, const struct pd_frame *f)
+{
+	struct pd_record r = { .frame = *f, .session = s->session };
+	uint64_t id;
 
-		if (__builtin_popcount(stated ^ kinds[i].type) != 1 ||
-		    f->bytes.size < at + sizeof(zstd_magic) ||
-		    (!s->zstd &&
-		     memcmp(f->bytes.data + at, zstd_magic, sizeof(zstd_magic)) != 0) ||
-		    !is_misfit(s, f))
-			continue;
-		f->type = kinds[i].type;
-		f->desc = pd_record_desc(f->type);
-		set_error(f, stated, e);
-		return true;
+	r.frame.type = PD_RECORD_HEADER_FEATURE;
+	r.frame.desc = pd_record_desc(r.frame.type);
+	return !f->desc && s->session->is_pipe && pd_record_prepare(&r) == 0 &&
+	       r.error.code == PD_OK && pd_record_get_number(&r, "feat_id", &id) && id &&
+	       id < PD_FEATURE_BITS && pd_feature_desc((uint32_t)id);
+}
+
+/* Returns the type of a frame of perf itself that its bytes fit; 0 if none does, or its own. */
+static uint32_t find_user_type(const struct pd_stream *s, const struct pd_frame *f)
+{
+	static const uint32_t types[] = { PD_RECORD_COMPRESSED, PD_RECORD_COMPRESSED2,
+					  PD_RECORD_HEADER_FEATURE };
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		const uint32_t type = types[i];
+
+		if (__builtin_popcount(f->type ^ type) == 1 &&
+		    (type == PD_RECORD_HEADER_FEATURE ? holds_feature(s, f) :
+		     holds_zstd(s, f, type == PD_RECORD_COMPRESSED ? HEADER : 2 * HEADER)))
+			return type;
 	}
-	return false;
+	return 0;
+}
+
+bool pd_stream_correct_user_type(const struct pd_stream *s, struct pd_frame *f, struct pd_error *e)
+{
+	const uint32_t stated = f->type, type = find_user_type(s, f);
+
+	if (!type)
+		return false;
+	f->type = type;
+	f->desc = pd_record_desc(type);
+	set_error(f, stated, e);
+	return true;
 }

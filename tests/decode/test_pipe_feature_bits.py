@@ -2,6 +2,7 @@
 import pytest
 
 from conftest import FIXTURES
+from encoding import document, run
 from test_header_numbers import flipped
 from test_record_bits import HEADER, errors_of, places
 
@@ -24,3 +25,35 @@ def test_features_are_no_attributes():
     data = (PERF / "18-pipe.data").read_bytes()
     for at, _ in places(data, "HEADER_FEATURE"):
         assert errors_of(flipped(data, 8 * at + 4)), at
+
+
+@pytest.mark.parametrize("name", ["18-pipe", "19-pipe-tp"])
+def test_the_type_of_a_feature(name, tmp_path):
+    data = (PERF / f"{name}.data").read_bytes()
+    expected = document(data)
+    for at, _ in places(data, "HEADER_FEATURE"):
+        for bit in 5, 8, 13:
+            changed = flipped(data, 8 * at + bit)
+            found = document(changed)
+            assert errors_of(changed) == {"MISMATCH"}, (at, bit)
+            assert found["features"] == expected["features"]
+            assert found["records"] == expected["records"]
+    (tmp_path / "changed").write_bytes(changed)
+    run("prepair", "-o", tmp_path / "fixed", tmp_path / "changed")
+    fixed = document(tmp_path / "fixed")
+    assert not fixed["errors"] and fixed["features"] == expected["features"]
+
+
+def test_a_size_that_covers_other_records():
+    """The contents of a feature end before the records do."""
+    data = (PERF / "18-pipe.data").read_bytes()
+    found = places(data, "HEADER_FEATURE")
+    before = len(document(data)["records"])
+    covering = 0
+    for at, _ in found:
+        for bit in range(56, 64):
+            changed = flipped(data, 8 * at + bit)
+            lost = before - len(document(changed)["records"])
+            covering += lost > 1
+            assert not lost or errors_of(changed), (at, bit)
+    assert covering > 2
