@@ -147,8 +147,19 @@ static void end_symbols(struct ps_symtab_entry *entries, size_t n)
 	}
 }
 
+/* Ends a label inside a function: with the function, or, if it is local, at once: it is a place
+ * that the file's own assembly jumps to, as construct_stub_create_deopt_addr of V8. An FDE has no
+ * name, so what it surrounds is the function. */
+static uint64_t end_label(const struct ps_symtab_entry *label, const struct ps_symtab_entry *outer)
+{
+	const bool is_inner = outer->name_size && !outer->has_no_size;
+
+	return is_inner && label->binding == PS_LOCAL ? label->start :
+							least(label->end, outer->end);
+}
+
 /* Links each entry to the one that surrounds it. Past DEPTH_MAX the outermost are forgotten, so
- * that a search takes bounded time. A label inside a function ends with the function. */
+ * that a search takes bounded time. */
 static void nest_entries(struct ps_symtab_entry *entries, size_t n)
 {
 	uint32_t open = NOTHING;	/* innermost entry that has not ended yet */
@@ -161,7 +172,7 @@ static void nest_entries(struct ps_symtab_entry *entries, size_t n)
 		e->outer = open;
 		e->depth = open == NOTHING ? 0 : (uint8_t)(entries[open].depth + 1);
 		if (e->has_no_size && open != NOTHING)
-			e->end = least(e->end, entries[open].end);
+			e->end = end_label(e, &entries[open]);
 		if (e->depth >= DEPTH_MAX) {
 			e->outer = NOTHING;
 			e->depth = 0;

@@ -131,19 +131,19 @@ def chosen(symbols, fdes=()):
 
 def with_ends(best):
     starts = sorted(best)
-    ends, reach = {}, []        # reach: ends of what surrounds
+    ends, reach = {}, []        # reach: of what surrounds, the end and whether it is a function
     for i, start in enumerate(starts):
-        _, size, limit, _, source, _ = best[start]
+        _, size, limit, binding, source, name = best[start]
         if size:
             end = start + size
         else:
             end = min([limit, start + PAGE] + starts[i + 1:i + 2])
-        while reach and reach[-1] <= start:
+        while reach and reach[-1][0] <= start:
             reach.pop()
         if not size and reach:
-            end = min(end, reach[-1])
-        reach.append(end)
-        ends[start] = (end, source, best[start][5])
+            end = start if reach[-1][1] and binding == "LOCAL" else min(end, reach[-1][0])
+        reach.append((end, size and name))
+        ends[start] = (end, source, name)
     return ends
 
 

@@ -30,8 +30,8 @@ static void *choose(void) { return (void *)chosen_one; }
 int picked(int x) __attribute__((ifunc("choose")));
 #ifdef LABELS
 __asm__(".text\n.globl bare\nbare: nop\nnop\n.globl bare_next\nbare_next: ret\n"
-        ".globl sized\n.type sized, @function\nsized: nop\nlabel_inside: nop\nret\n"
-        ".size sized, . - sized\nint3\nint3\n"
+        ".globl sized\n.type sized, @function\nsized: nop\nlocal_inside: nop\n"
+        ".globl label_inside\nlabel_inside: nop\nret\n.size sized, . - sized\nint3\nint3\n"
         ".section .text.apart,\"ax\",@progbits\n.globl lonely\n"
         "lonely: .fill 6000, 1, 0x90\nret\n.text\n");
 #endif
@@ -266,14 +266,15 @@ def test_system_binaries(pattern):
 
 def test_symbols_without_sizes(built):
     """To the next symbol, to the end of the function around them, not past a page; and no symbol
-    after an end."""
+    after an end. A local one in a function is no function."""
     path = built("labels")
     found = {name: (start, end) for start, (end, _, name) in read(path).items()}
     sized = found["sized"]
     assert found["bare"][1] == found["bare_next"][0] == found["bare"][0] + 2
-    assert found["label_inside"] == (sized[0] + 1, sized[1]) and sized[1] == sized[0] + 3
+    assert found["local_inside"] == (sized[0] + 1, sized[0] + 1)
+    assert found["label_inside"] == (sized[0] + 2, sized[1]) and sized[1] == sized[0] + 4
     assert found["lonely"][1] == found["lonely"][0] + 4096
-    addresses = [sized[0], sized[0] + 1, sized[1] - 1, sized[1], found["lonely"][1] - 1,
+    addresses = [sized[0] + 1, sized[0] + 2, sized[1] - 1, sized[1], found["lonely"][1] - 1,
                  found["lonely"][1]]
     lines = compiled.run("symbols_image", "find", path, *[f"{a:x}" for a in addresses])[1]
     assert [line.split(" ")[-1] for line in lines] == ["sized", "label_inside", "label_inside", "-",
