@@ -157,6 +157,14 @@ enum ps_jit_found ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
 	return &c->ranges[i] == last ? PS_JIT_ONE : PS_JIT_ONE_NAME;
 }
 
+const struct ps_jit_range *ps_jit_before(struct ps_jit_code *c, const struct ps_jit_range *r,
+					 uint64_t address)
+{
+	const uint32_t i = find_before(c, (size_t)(r - c->ranges), address);
+
+	return i == PS_FLAT_NONE ? NULL : &c->ranges[i];
+}
+
 enum ps_jit_found ps_jit_find(struct ps_jit_code *c, uint64_t address, struct ps_jit_time when,
 			      struct ps_symbol *out)
 {

@@ -64,7 +64,10 @@ int ps_jit_seal(struct ps_jit_code *c);
  * when.latest, unless there is nothing. May allocate. */
 enum ps_jit_found ps_jit_find_range(struct ps_jit_code *c, uint64_t address,
 				    struct ps_jit_time when, const struct ps_jit_range **out);
-/* The same as a symbol. */
+/* Returns what was at the address before the range was, or NULL. */
+const struct ps_jit_range *ps_jit_before(struct ps_jit_code *c, const struct ps_jit_range *r,
+					 uint64_t address);
+/* The same as ps_jit_find_range(), as a symbol. */
 enum ps_jit_found ps_jit_find(struct ps_jit_code *c, uint64_t address, struct ps_jit_time when,
 			      struct ps_symbol *out);
 /* Finds the line there if nothing but one piece of code was, or returns NULL. */

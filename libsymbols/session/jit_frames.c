@@ -7,6 +7,7 @@
 #include "session/session.h"
 
 #define HANDLE_MEMORY 2048	/* that libelf and libdw allocate, besides that of sections */
+#define AGREEING_MOST 16	/* pieces of code at an address that are compared */
 
 /* A function of JIT code, with an ELF file that is made for libdw. */
 struct ps_jit_frames {
@@ -95,6 +96,52 @@ static void keep_rows(struct ps_session *s, struct ps_jit_frames *f,
 	s->kept_jit_frames = f;
 }
 
+static struct ps_jit_frames *frames_of_range(struct ps_session *s, const struct ps_jit_code *dump,
+					     const struct ps_jit_range *r)
+{
+	return r->eh_frame.size ? frames_of(s, (uintptr_t)r, machine_of(dump), r, r->eh_frame) :
+				  NULL;
+}
+
+static size_t encode_row_at(const struct ps_jit_frames *f, const struct ps_arch *arch,
+			    uint64_t address, uint8_t out[PS_ROW_BYTES_MAX])
+{
+	struct ps_row row;
+	enum ps_end end;
+
+	if (!f || !f->cfi || !arch)
+		return 0;
+	end = ps_cfi_row(f->cfi, arch, address, &row);
+	return end == PS_END_NONE ? ps_row_encode(&row, end, arch, out) : 0;
+}
+
+/* Returns whether all code that was at an address, the last of which is r, has the same row there:
+ * in most functions, that of a frame pointer. Then it does not matter which one ran. */
+static bool have_same_row(struct ps_session *s, struct ps_jit_code *dump,
+			  const struct ps_jit_range *r, uint64_t address)
+{
+	const struct ps_arch *arch = ps_arch_find(machine_of(dump), PS_ABI_64);
+	uint8_t row[PS_ROW_BYTES_MAX], other[PS_ROW_BYTES_MAX];
+	const size_t size = encode_row_at(frames_of_range(s, dump, r), arch, address, row);
+
+	for (size_t n = 1; size && (r = ps_jit_before(dump, r, address)); n++)
+		if (n == AGREEING_MOST ||
+		    encode_row_at(frames_of_range(s, dump, r), arch, address, other) != size ||
+		    memcmp(row, other, size) != 0)
+			return false;
+	return size != 0;
+}
+
+/* Finds code whose call frame information counts at an address. */
+static bool find_cfi_range(struct ps_session *s, struct ps_jit_code *dump, uint64_t address,
+			   struct ps_jit_time when, const struct ps_jit_range **out)
+{
+	const enum ps_jit_found found = ps_jit_find_range(dump, address, when, out);
+
+	return found == PS_JIT_ONE ||
+	       (found != PS_JIT_NOTHING && have_same_row(s, dump, *out, address));
+}
+
 static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_process_code *code,
 					    uint64_t address, struct ps_jit_time when)
 {
@@ -102,8 +149,8 @@ static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_proc
 	const struct ps_jit_range *r;
 	struct ps_jit_frames *f = NULL;
 
-	if (ps_jit_find_range(dump, address, when, &r) == PS_JIT_ONE && r->eh_frame.size)
-		f = frames_of(s, (uintptr_t)r, machine_of(dump), r, r->eh_frame);
+	if (find_cfi_range(s, dump, address, when, &r))
+		f = frames_of_range(s, dump, r);
 	if (f)
 		keep_rows(s, f, code, r);
 	return f;
@@ -112,14 +159,14 @@ static struct ps_jit_frames *frames_of_dump(struct ps_session *s, struct ps_proc
 const struct ps_asked_row *ps_session_jit_asked(struct ps_session *s, struct ps_process_code *code)
 {
 	struct ps_asked_row *first = NULL, *copy;
-	const struct ps_jit_range *only;
+	struct ps_jit_code *dump = &code->dump.code;
+	const struct ps_jit_range *r;
 
 	for (const struct ps_jit_frames *f = s->kept_jit_frames; f; f = f->next) {
 		const struct ps_asked_row *asked = f->code == code ? ps_cfi_asked(f->cfi) : NULL;
 
 		for (; asked; asked = asked->next) {
-			if (ps_jit_find_range(&code->dump.code, asked->vaddr, PS_JIT_ANY_TIME,
-					      &only) != PS_JIT_ONE)
+			if (!find_cfi_range(s, dump, asked->vaddr, PS_JIT_ANY_TIME, &r))
 				continue;
 			copy = pd_arena_alloc(&s->arena, sizeof(*copy));
 			if (!copy)

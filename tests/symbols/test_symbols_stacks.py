@@ -311,9 +311,9 @@ def test_resolve_alone_unwinds_nothing(machine):
     assert len(line["frames"]) == 1 and "stack_end" not in line
 
 
-def jit_dump(machine, *records):
+def jit_dump(machine, *records, flags=0):
     """A dump of records: (number, time, body)."""
-    return struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, machine, 0, 7, 0, 0) + b"".join(
+    return struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, machine, 0, 7, 0, flags) + b"".join(
         struct.pack("<IIQ", number, 16 + len(body), second * SECOND) + body
         for number, second, body in records)
 
@@ -374,6 +374,26 @@ def test_wrong_cfi_tells_where_its_function_begins(machine):
         image[function + 6:function + 8] = b"\xff\xd0"
     machine.image.write_bytes(image)
     assert machine.chains(machine.sample(machine.usual())) == [("BOTTOM", USUAL)]
+
+
+@pytest.mark.parametrize("second, third, end", [
+    (24, 24, "BOTTOM"), (16, 24, "NO_CFI"), (24, 16, "NO_CFI"), (24, None, "NO_CFI")])
+def test_jit_code_whose_time_is_not_known(second, third, end, machine, tmp_path):
+    """The dump's clock is not that of the records. Where all code has the same row, that counts."""
+    m, jit, path = machine, 0x10010, tmp_path / "jit-7.dump"
+    sid = sample_id(m.attr, pid=7, tid=7, time=1)
+    maps = [r.mmap2(7, 7, 0x10000, 0x10000, 0x10000, 0, 0, 0, 0, 7, 2, "//anon", sid=sid),
+            r.mmap2(7, 7, 0x90000, 0x1000, 0, 8, 1, 99, 0, 5, 2, str(path), sid=sid)]
+    records = []
+    for index, (size, offset) in enumerate([(0x40, 24), (0x25, second), (0x30, third)]):
+        if offset is not None:
+            records.append((4, index, jit_frames(size, def_cfa(7, offset))))
+        records.append((0, index, jit_code(jit, size, index)))
+    path.write_bytes(jit_dump(X86_64, *records, flags=1))
+    os.utime(path, (time.time() + 200, ) * 2)
+    (found, chain), = m.chains(*maps, m.sample(m.stack(jit + 8, 0, 0, m.at(H + 8))))
+    assert (found, chain[-1]) == (end, (H + 8, True) if end == "BOTTOM" else (
+        jit + 8 - m.base, True))
 
 
 def test_jit_code_that_a_guess_leads_to(machine, tmp_path):
