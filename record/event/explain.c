@@ -77,8 +77,10 @@ static struct remedy remedy_for(const struct event *e, const struct target *t)
 		return (struct remedy){ "tracepoint data can be read", -1 };
 	if (t->kind == TARGET_SYSTEM)
 		return (struct remedy){ "a whole CPU can be recorded", 0 };
-	if (!(a->flags & ATTR_EXCLUDE_KERNEL) || a->sample_type & PERF_SAMPLE_PHYS_ADDR)
+	if (!(a->flags & ATTR_EXCLUDE_KERNEL))
 		return (struct remedy){ "the kernel can be recorded", 1 };
+	if (a->sample_type & PERF_SAMPLE_PHYS_ADDR)
+		return (struct remedy){ "physical addresses can be recorded", 1 };
 	if (t->kind == TARGET_THREADS)
 		return (struct remedy){ "another user's process can be recorded", NO_LEVEL,
 					.other_tasks = true };

@@ -100,6 +100,11 @@ def test_the_kernel_is_asked_for_and_forbidden(as_user):
     refused(as_user("-e", "cpu-clock:k"), "perf_event_paranoid", "kernel.perf_event_paranoid=1")
 
 
+def test_physical_addresses_are_forbidden(as_user):
+    refused(as_user("-e", "page-faults:u", "-d", "--phys-data"), "kernel.perf_event_paranoid=1",
+            "so that physical addresses can be recorded")
+
+
 def test_namespaces_are_forbidden(as_user):
     refused(as_user(*CLOCK, "--namespaces"), "namespaces", "setcap")
 
