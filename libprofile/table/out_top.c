@@ -9,14 +9,14 @@
 #include "table/rows.h"
 
 enum {
-	SHARES_COLUMNS = 20, NAME_COLUMNS = 40,
+	SHARES_COLUMNS = 20, NAME_COLUMNS = 40, EVENT_COLUMNS = 24,
 	NAME_LEAST = 25,	/* on a terminal: other columns are left out before names are */
 	EIGHTHS = 8,		/* of a character of a bar */
 };
 
 /* How wide the columns are; 0: not there. */
 struct layout {
-	size_t samples, bar, name, image, thread;
+	size_t samples, bar, name, image, thread, event;
 	uint64_t most;		/* value of the longest bar */
 };
 
@@ -49,22 +49,50 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-/* Columns of a terminal for a key; 0: as many as are left. */
-static size_t columns_of(enum pp_key key)
+/* Returns the columns of the longest name of an event, as far as there is room for it. */
+static size_t columns_of_events(const struct pp_out *out)
 {
-	static const size_t columns[] = { 0, 0, 22, 16, 10, 10, 8, 24, 28, 24 };
+	const struct pp_profile *p = out->p;
+	const size_t two_fifths = out->o.columns * 2 / 5;
+	const size_t room = out->o.columns && two_fifths < NAME_COLUMNS ? two_fifths : NAME_COLUMNS;
+	size_t longest = 0;
 
+	for (size_t i = 0; i < p->nr_events; i++) {
+		const size_t size = p->events[i].samples ? strlen(p->events[i].weigher.name) : 0;
+
+		longest = size > longest ? size : longest;
+	}
+	longest = longest < room ? longest : room;
+	return longest > EVENT_COLUMNS ? longest : EVENT_COLUMNS;
+}
+
+/* Columns for a key; 0: as many as are left. */
+static size_t columns_of(const struct layout *l, enum pp_key key)
+{
+	static const size_t columns[] = { 0, 0, 22, 15, 10, 10, 8, 24, 28 };
+
+	if (key == PP_KEY_EVENT)
+		return l->event;
 	return (size_t)key < sizeof(columns) / sizeof(*columns) ? columns[key] : 0;
 }
 
-/* Returns the columns of the keys that have as many in each table, and of the gaps. */
-static size_t columns_of_keys(const struct pp_out *out)
+/* Returns the columns of the keys but for the name, and of the gaps. */
+static size_t columns_of_keys(const struct pp_out *out, const struct layout *l)
 {
 	size_t columns = 0;
 
 	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++)
-		columns += columns_of(out->o.keys[i]) + (i ? sizeof(gap) - 1 : 0);
+		columns += columns_of(l, out->o.keys[i]) + (i ? sizeof(gap) - 1 : 0);
 	return columns;
+}
+
+static bool has_name(const struct pp_out *out)
+{
+	bool has = !out->o.keys[0];
+
+	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++)
+		has |= out->o.keys[i] == PP_KEY_SYMBOL;
+	return has;
 }
 
 static size_t add_gap(size_t columns)
@@ -92,8 +120,10 @@ static size_t measure_rows(const struct pp_out *out, const struct pp_rows *rows,
 static struct layout lay_out(const struct pp_out *out, const struct pp_rows *rows, size_t shown)
 {
 	const bool has_keys = out->o.keys[0];
-	struct layout l = { .samples = 9, .bar = 8, .name = NAME_COLUMNS };
+	struct layout l = { .samples = 9, .bar = 8, .name = NAME_COLUMNS,
+			    .event = columns_of_events(out) };
 	size_t *const steps[] = { &l.bar, &l.thread, &l.samples, &l.image };
+	const size_t least = has_name(out) ? NAME_LEAST : 0;
 	size_t others, longest;
 
 	if (!has_keys) {
@@ -107,8 +137,8 @@ static struct layout lay_out(const struct pp_out *out, const struct pp_rows *row
 	longest = measure_rows(out, rows, shown, &l);
 	for (size_t i = 0;; *steps[i++] = 0) {
 		others = SHARES_COLUMNS + add_gap(l.samples) + add_gap(l.bar) + add_gap(l.image) +
-			 add_gap(l.thread) + columns_of_keys(out);
-		if (others + NAME_LEAST <= out->o.columns || i == sizeof(steps) / sizeof(*steps))
+			 add_gap(l.thread) + columns_of_keys(out, &l);
+		if (others + least <= out->o.columns || i == sizeof(steps) / sizeof(*steps))
 			break;
 	}
 	l.name = others + NAME_LEAST / 2 < out->o.columns ? out->o.columns - others :
@@ -123,7 +153,7 @@ static void put_keys(struct pp_out *out, const struct layout *l, const struct pp
 {
 	for (size_t i = 0; i < PP_NR_KEYS && out->o.keys[i]; i++) {
 		const enum pp_key key = out->o.keys[i];
-		const size_t columns = columns_of(key) ? columns_of(key) : l->name;
+		const size_t columns = columns_of(l, key) ? columns_of(l, key) : l->name;
 		put_text *put = key == PP_KEY_SYMBOL ? pp_put_function_name : pp_put_name;
 		const struct pd_bytes text = r ? pp_row_text(rows, r, key) :
 						 pp_bytes(pp_key_word(key));

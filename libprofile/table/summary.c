@@ -299,18 +299,28 @@ static void put_way_to(struct pp_out *out, const struct pp_weigher *w)
 
 static void put_other_events(struct pp_out *out)
 {
+	enum { SHOWN = 5 };
 	const struct pp_profile *p = out->p;
+	uint64_t samples = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->nr_events; i++) {
 		const struct pp_counted_event *e = &p->events[i];
 
 		if (i == out->o.event || !e->samples)
 			continue;
+		if (++n > SHOWN) {
+			samples += e->samples;
+			continue;
+		}
 		pp_printf(out, "also recorded: %" PRIu64 " sample%s of ", e->samples,
 			  pp_plural(e->samples));
 		pp_put_name(out, pp_bytes(e->weigher.name), 0);
 		put_way_to(out, &e->weigher);
 	}
+	if (n > SHOWN)
+		pp_printf(out, "also recorded: %" PRIu64 " sample%s of %zu more event%s\n", samples,
+			  pp_plural(samples), n - SHOWN, pp_plural(n - SHOWN));
 }
 
 /* Returns what gives names to functions of the image of *f, or "". */

@@ -5,10 +5,12 @@ import pytest
 
 from conftest import fixture_files
 from known_recording import EXEC, FAULTS, Recording, recording  # noqa: F401
+from perfdata import features as f
 from perfdata.case import attr
 from perfdata.container import File
 from perfdata.sample import sample
 from profiles import preport
+from test_viewer import on_terminal
 
 
 def lines(*args):
@@ -77,7 +79,7 @@ def test_events_of_a_capture_have_their_sums(file):
         assert own[1:] == [line]
 
 
-def tracepoints(path, *events):
+def tracepoints(path, *events, names=()):
     known = [attr("IP|TID|TIME|CPU|PERIOD|IDENTIFIER", type=2, config=900 + i, sample_period=1,
                   flags=("sample_id_all",)) for i in range(len(events))]
     it = Recording()
@@ -87,8 +89,10 @@ def tracepoints(path, *events):
         for pid in pids:
             it.records.append(sample(known[i], misc=1, pid=pid, tid=pid, time=5, ip=0x1010, cpu=0,
                                      period=1, identifier=i + 1))
+    called = [(event, name, [i + 1]) for i, (event, name) in enumerate(zip(known, names))]
     path.write_bytes(File(attrs=[(event, [i + 1]) for i, event in enumerate(known)],
-                          records=it.records[:2] + it.records[2:]).build())
+                          records=it.records,
+                          features={12: f.event_desc(called, 136)} if names else {}).build())
     return path
 
 
@@ -112,3 +116,21 @@ def test_a_tracepoint_with_call_graphs_is_a_table_of_functions(tmp_path):
         sample(point, misc=1, pid=7, tid=7, time=5, ip=0x1010, cpu=0, period=1, identifier=1,
                callchain=[2**64 - 128, 0x1010, 0x1020])]).build())
     assert lines(tmp_path / "x")[1][0][3:] == ["function", "image", "thread"]
+
+
+def test_many_events_leave_room_for_their_table(tmp_path):
+    """Five are named above it; the column is as wide as the longest name, and on a terminal
+    narrower rather than that the samples are left out."""
+    names = ["a", "syscalls:sys_enter_clock_nanosleep",
+             *(f"syscalls:sys_exit_{i}" for i in range(8))]
+    path = tracepoints(tmp_path / "x", *[[10]] * len(names), names=names)
+    out = preport(path).decode()
+    assert out.count("also recorded: 1 sample of ") == 5
+    assert "also recorded: 4 samples of 4 more events\n" in out
+    rows = out.split("\n\n")[1].splitlines()
+    assert len(rows) == 1 + len(names) and len({row.rindex(" ") for row in rows}) == 1
+    status, out = on_terminal("--no-pager", path, columns=80)
+    rows = [line for line in out.split("\n") if "100.0 %" in line[:9] or "total" in line[:20]]
+    assert status == 0 and len(rows) == 1 + len(names) and max(map(len, rows)) <= 80
+    assert rows[0].split() == ["self", "total", "samples", "event", "comm"]
+    assert any("syscalls:sys_enter_clock_nanos" in row and "…" in row for row in rows)
