@@ -124,22 +124,3 @@ int pd_windows_move(struct pd_windows *w, const uint8_t *bytes, size_t n, size_t
 	w->now = to;
 	return 0;
 }
-
-struct pd_window *pd_windows_acquire(struct pd_windows *w, size_t size)
-{
-	struct pd_window *now = w->now, *one;
-
-	pd_window_pin(now);
-	one = find_or_allocate(w, size);
-	if (now)	/* last_user must not change */
-		__atomic_sub_fetch(&now->pins, 1, __ATOMIC_RELAXED);
-	pd_window_pin(one);
-	return one;
-}
-
-void pd_windows_use(struct pd_windows *w, struct pd_window *one)
-{
-	pd_window_release(one);
-	move_last(w, one);
-	w->now = one;
-}

@@ -41,11 +41,6 @@ static inline bool pd_windows_may_pin(const struct pd_budget *b)
 	return b->used + PD_WINDOW_LARGEST <= b->limit / 2;
 }
 
-/* Returns another window than the current one, pinned for the caller; NULL without memory. */
-struct pd_window *pd_windows_acquire(struct pd_windows *w, size_t size);
-/* Makes an acquired window the current one, and releases it. */
-void pd_windows_use(struct pd_windows *w, struct pd_window *one);
-
 /* Pins the window. Must be called by the thread that reads. `w` may be NULL. */
 static inline void pd_window_pin(struct pd_window *w)
 {

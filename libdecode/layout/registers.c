@@ -72,7 +72,6 @@ static const char *const csky[] = {
 
 struct pd_arch {
 	const char *text; /* feature ARCH; a trailing * matches any suffix */
-	const char *name;
 	uint32_t e_machine; /* EM_ of linux/elf-em.h; 0: in another row */
 	unsigned int word_size;
 	const char *const *registers;
@@ -82,29 +81,29 @@ struct pd_arch {
 
 /* The first matching row is used. Names that do not determine the word size have 0. */
 static const struct pd_arch archs[] = {
-	{ "x86_64", "x86", 62, 8, x86, ROWS(x86), &pd_syscalls_x86_64 },
-	{ "i386", "x86", 3, 4, x86, ROWS(x86), &pd_syscalls_i386 },
-	{ "i486", "x86", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
-	{ "i586", "x86", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
-	{ "i686", "x86", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
-	{ "x86", "x86", 0, 0, x86, ROWS(x86), NULL },
-	{ "aarch64*", "arm64", 183, 8, arm64, ROWS(arm64), &pd_syscalls_generic },
-	{ "arm64*", "arm64", 0, 8, arm64, ROWS(arm64), &pd_syscalls_generic },
-	{ "arm*", "arm", 40, 4, arm, ROWS(arm), &pd_syscalls_arm },
-	{ "riscv64*", "riscv", 0, 8, riscv, ROWS(riscv), &pd_syscalls_generic },
-	{ "riscv32*", "riscv", 0, 4, riscv, ROWS(riscv), NULL },
-	{ "riscv*", "riscv", 243, 0, riscv, ROWS(riscv), NULL },
-	{ "ppc64*", "powerpc", 21, 8, powerpc, ROWS(powerpc), NULL },
-	{ "ppc*", "powerpc", 20, 4, powerpc, ROWS(powerpc), NULL },
-	{ "powerpc*", "powerpc", 0, 0, powerpc, ROWS(powerpc), NULL },
-	{ "s390x", "s390", 22, 8, s390, ROWS(s390), NULL },
-	{ "s390", "s390", 0, 0, s390, ROWS(s390), NULL },
-	{ "loongarch64", "loongarch", 0, 8, loongarch, ROWS(loongarch), &pd_syscalls_generic },
-	{ "loongarch32*", "loongarch", 0, 4, loongarch, ROWS(loongarch), NULL },
-	{ "loongarch*", "loongarch", 258, 0, loongarch, ROWS(loongarch), NULL },
-	{ "mips64*", "mips", 0, 8, mips, ROWS(mips), NULL },
-	{ "mips*", "mips", 8, 0, mips, ROWS(mips), NULL },
-	{ "csky*", "csky", 252, 4, csky, ROWS(csky), NULL },
+	{ "x86_64", 62, 8, x86, ROWS(x86), &pd_syscalls_x86_64 },
+	{ "i386", 3, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "i486", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "i586", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "i686", 0, 4, x86, ROWS(x86), &pd_syscalls_i386 },
+	{ "x86", 0, 0, x86, ROWS(x86), NULL },
+	{ "aarch64*", 183, 8, arm64, ROWS(arm64), &pd_syscalls_generic },
+	{ "arm64*", 0, 8, arm64, ROWS(arm64), &pd_syscalls_generic },
+	{ "arm*", 40, 4, arm, ROWS(arm), &pd_syscalls_arm },
+	{ "riscv64*", 0, 8, riscv, ROWS(riscv), &pd_syscalls_generic },
+	{ "riscv32*", 0, 4, riscv, ROWS(riscv), NULL },
+	{ "riscv*", 243, 0, riscv, ROWS(riscv), NULL },
+	{ "ppc64*", 21, 8, powerpc, ROWS(powerpc), NULL },
+	{ "ppc*", 20, 4, powerpc, ROWS(powerpc), NULL },
+	{ "powerpc*", 0, 0, powerpc, ROWS(powerpc), NULL },
+	{ "s390x", 22, 8, s390, ROWS(s390), NULL },
+	{ "s390", 0, 0, s390, ROWS(s390), NULL },
+	{ "loongarch64", 0, 8, loongarch, ROWS(loongarch), &pd_syscalls_generic },
+	{ "loongarch32*", 0, 4, loongarch, ROWS(loongarch), NULL },
+	{ "loongarch*", 258, 0, loongarch, ROWS(loongarch), NULL },
+	{ "mips64*", 0, 8, mips, ROWS(mips), NULL },
+	{ "mips*", 8, 0, mips, ROWS(mips), NULL },
+	{ "csky*", 252, 4, csky, ROWS(csky), NULL },
 };
 
 static int matches_machine(const char *row, struct pd_bytes text)
@@ -143,11 +142,6 @@ uint32_t pd_arch_machine(const struct pd_arch *arch)
 		    (archs[i].word_size == arch->word_size || !archs[i].word_size))
 			return archs[i].e_machine;
 	return 0;
-}
-
-const char *pd_arch_name(const struct pd_arch *arch)
-{
-	return arch ? arch->name : NULL;
 }
 
 unsigned int pd_arch_word_size(const struct pd_arch *arch)

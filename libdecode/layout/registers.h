@@ -18,8 +18,6 @@ const struct pd_arch *pd_arch_of_machine(uint32_t e_machine);
 /* Returns its EM_ of elf.h; 0 for NULL, or if its name does not determine it. */
 uint32_t pd_arch_machine(const struct pd_arch *arch);
 
-/* Returns "x86", "arm64", ...; NULL for NULL. */
-const char *pd_arch_name(const struct pd_arch *arch);
 /* Returns the size of the kernel's unsigned long, 4 or 8; 0 for NULL, or if the name does not
  * determine it. */
 unsigned int pd_arch_word_size(const struct pd_arch *arch);

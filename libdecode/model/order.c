@@ -45,7 +45,6 @@ struct pd_order {
 	uint64_t max;				/* largest time seen */
 	uint64_t next_free;			/* `max` at the last round */
 	struct item *taken;			/* freed by the next call */
-	uint64_t last, late_items;
 };
 
 static void free_chunks(struct pd_order *o, struct chunk *c)
@@ -420,11 +419,6 @@ void pd_order_end(struct pd_order *o)
 	o->free_to = UINT64_MAX;
 }
 
-uint64_t pd_order_late(const struct pd_order *o)
-{
-	return o->late_items;
-}
-
 static void set_out(struct pd_order_item *out, uint64_t time, const void *payload,
 		    size_t meta_size, size_t record_size)
 {
@@ -485,12 +479,5 @@ int pd_order_pop(struct pd_order *o, struct pd_order_item *out, struct pd_error 
 		best = &spilled;
 	if (!best || best->time > o->free_to)
 		return 0;
-	status = best == &spilled ? take_from_runs(o, out, e) : take_from_memory(o, best, out);
-	if (status < 0)
-		return -1;
-	if (out->time < o->last)
-		o->late_items++;
-	else
-		o->last = out->time;
-	return 1;
+	return best == &spilled ? take_from_runs(o, out, e) : take_from_memory(o, best, out);
 }

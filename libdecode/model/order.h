@@ -43,7 +43,4 @@ void pd_order_end(struct pd_order *o);
  * now, or -1 and *e. The item is valid until the next push or pop. */
 int pd_order_pop(struct pd_order *o, struct pd_order_item *out, struct pd_error *e);
 
-/* Returns the number of items popped after one with a larger time. */
-uint64_t pd_order_late(const struct pd_order *o);
-
 #endif

@@ -5,7 +5,7 @@
 
 #include "encoding/out.h"
 
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
+enum { VARINT = 0, BYTES = 2 };
 
 /* Returns where `size` more bytes of a message can be written, or NULL without memory. */
 static uint8_t *make_room(struct pp_proto *c, struct pp_message *m, size_t size)
@@ -56,16 +56,6 @@ void pp_proto_number(struct pp_proto *c, struct pp_message *m, unsigned int fiel
 		return;
 	pp_proto_varint(c, m, field << 3 | VARINT);
 	pp_proto_varint(c, m, n);
-}
-
-void pp_proto_fixed64(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n)
-{
-	uint8_t bytes[8];
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)(n >> (8 * i));
-	pp_proto_varint(c, m, field << 3 | FIXED64);
-	pp_proto_bytes(c, m, bytes, sizeof(bytes));
 }
 
 static void put_length(struct pp_proto *c, struct pp_message *m, unsigned int field, size_t size)

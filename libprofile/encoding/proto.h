@@ -24,7 +24,6 @@ void pp_proto_zeros(struct pp_proto *c, struct pp_message *m, size_t nr);
 
 /* A number; 0 is left out, as it is what readers assume. */
 void pp_proto_number(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n);
-void pp_proto_fixed64(struct pp_proto *c, struct pp_message *m, unsigned int field, uint64_t n);
 
 /* Adds the bytes as a field, and empties `part`. */
 void pp_proto_part(struct pp_proto *c, struct pp_message *m, unsigned int field,

@@ -57,11 +57,6 @@ enum ps_status ps_binary_add_debug_fd(struct ps_binary *b, int fd)
 	return ps_elf_open_fd(&b->debug, fd, b->budget);
 }
 
-enum ps_status ps_binary_add_debug_bytes(struct ps_binary *b, struct pd_bytes bytes)
-{
-	return ps_elf_open_bytes(&b->debug, bytes, b->budget);
-}
-
 static void add_table(struct ps_binary *b, struct ps_elf *e, uint32_t type, enum ps_source source)
 {
 	if (e->elf && ps_elf_add_symbols(e, type, PS_FUNCTIONS, source, &b->symbols))

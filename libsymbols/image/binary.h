@@ -32,7 +32,6 @@ enum ps_status ps_binary_open_bytes(struct ps_binary *b, struct pd_bytes bytes,
 /* Adds the separate debug file, before the symbols are read. The caller has made sure that it
  * belongs to the image. */
 enum ps_status ps_binary_add_debug_fd(struct ps_binary *b, int fd);
-enum ps_status ps_binary_add_debug_bytes(struct ps_binary *b, struct pd_bytes bytes);
 
 /* Reads all tables of symbols, the image's as well as the debug file's. Damaged tables are left
  * out. Returns PS_OK, or PS_OVER_LIMIT: there are no symbols then. */

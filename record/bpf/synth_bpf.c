@@ -136,11 +136,6 @@ bool bpf_progs_are_whole(const struct bpf_progs *p)
 	return p && !p->lacks_memory;
 }
 
-size_t bpf_progs_count(const struct bpf_progs *p)
-{
-	return p->n;
-}
-
 void bpf_progs_free(struct bpf_progs *p)
 {
 	if (!p)

@@ -15,7 +15,6 @@ void bpf_progs_refresh(struct bpf_progs *p);
 /* Returns false if some of them, or of what they consist of, are left out for lack of memory. `p`
  * may be NULL: all are. */
 bool bpf_progs_are_whole(const struct bpf_progs *p);
-size_t bpf_progs_count(const struct bpf_progs *p);
 void bpf_progs_free(struct bpf_progs *p);	/* NULL is fine */
 
 /* Writes KSYMBOL and BPF_EVENT records. Returns 0, or -1 and *e. */

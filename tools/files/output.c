@@ -226,15 +226,6 @@ int output_write(void *output, const void *bytes, size_t size)
 	return 0;
 }
 
-int output_flush_if_idle(struct output *o, int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	if (o->used && poll(&p, 1, 0) == 0)
-		return output_flush(o);
-	return o->error ? -1 : 0;
-}
-
 bool output_is_terminal(const struct output *o)
 {
 	return o->fd >= 0 && isatty(o->fd);

@@ -54,10 +54,6 @@ int output_write(void *output, const void *bytes, size_t size);
 /* Writes the buffer. Returns 0 or -1. */
 int output_flush(struct output *o);
 
-/* Flushes when fd, the input, has no data just now, so that a reader of a pipe is not kept waiting.
- * Calls poll() once, or never while the buffer is empty. Returns 0 or -1. */
-int output_flush_if_idle(struct output *o, int fd);
-
 bool output_is_terminal(const struct output *o);
 
 /* Flushes, closes and frees. Returns status, or CLI_OUTPUT after a message. When nobody reads any
