@@ -405,7 +405,10 @@ int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void 
 	return -1;
 }
 
-enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
+/* Takes a record, or samples, or makes one row of those at the end. After PC_STEP_FAILED c->refused
+ * is not 0, or else reading could not continue, *e says why, and the next step goes on to the
+ * end. */
+static enum pc_step take_step(struct pc_columns *c, struct pd_error *e)
 {
 	pc_limit_side(c);
 	if (c->item < c->nr_items)
@@ -420,7 +423,7 @@ enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e)
 bool pc_run_step(struct pc_columns *c, struct pd_error *e)
 {
 	struct pd_error last = { .code = PD_OK };
-	const enum pc_step step = pc_next_step(c, &last);
+	const enum pc_step step = take_step(c, &last);
 
 	if (step == PC_STEP_FAILED && !c->refused) {
 		c->totals.is_unreadable = !c->totals.records;

@@ -102,11 +102,6 @@ enum pc_step { PC_STEP_MORE, PC_STEP_END, PC_STEP_FAILED };
 int pc_begin(struct pc_columns *c, struct pd_reader *r, pc_flush_fn flush, void *ctx,
 	     struct pd_error *e);
 
-/* Takes a record, or samples, or makes one row of those at the end. After PC_STEP_FAILED c->refused
- * is not 0, or else reading could not continue, *e says why, and the next step goes on to the
- * end. */
-enum pc_step pc_next_step(struct pc_columns *c, struct pd_error *e);
-
 /* Makes a step, and a row of `errors` if reading cannot continue: *e is then set, and else not
  * changed. Returns true after the last step, or if c->refused is not 0. */
 bool pc_run_step(struct pc_columns *c, struct pd_error *e);

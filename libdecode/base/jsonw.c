@@ -175,7 +175,9 @@ static inline const uint8_t *copy_unescaped(char **at, const uint8_t *p, const u
 	return p;
 }
 
-enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text)
+/* Not inlined: few texts need it, and its registers would be saved for all. */
+static __attribute__((noinline))
+enum pd_utf8 write_text_inside(struct pd_jsonw *w, struct pd_bytes text)
 {
 	enum pd_utf8 verdict = PD_UTF8;
 	const uint8_t *p = text.data, *end = p + text.size;
@@ -222,7 +224,7 @@ enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text)
 		*w->at++ = '"';
 		return PD_UTF8;
 	}
-	verdict = pd_jsonw_text_inside(w, (struct pd_bytes){ p, (size_t)(end - p) });
+	verdict = write_text_inside(w, (struct pd_bytes){ p, (size_t)(end - p) });
 	pd_jsonw_char(w, '"');
 	return verdict;
 }

@@ -268,8 +268,6 @@ enum pd_utf8 { PD_UTF8, PD_NOT_UTF8 };
 
 /* Writes a string. Invalid UTF-8 becomes U+FFFD, and PD_NOT_UTF8 is returned. */
 enum pd_utf8 pd_jsonw_text(struct pd_jsonw *w, struct pd_bytes text);
-/* The same without quotes. */
-enum pd_utf8 pd_jsonw_text_inside(struct pd_jsonw *w, struct pd_bytes text);
 
 /* Writes bytes as "hex", of any size; the second function without quotes, so that it can be called
  * for pieces. */

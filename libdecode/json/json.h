@@ -80,10 +80,6 @@ struct pd_json {
 };
 
 extern const struct pd_visitor pd_json_visitor;
-/* A pd_see_fixed_fields: writes numbers at fixed offsets, without a call for each. */
-void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start,
-			  enum pd_swap swap);
-
 /* Runs an emit program, without its leading comma after an opening brace. */
 static inline void pd_json_emit(struct pd_json *j, const struct pd_emit *p, const uint8_t *start,
 				enum pd_swap swap)

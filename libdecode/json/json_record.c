@@ -107,8 +107,9 @@ static inline struct pd_emit *find_program(struct pd_json *j, const struct pd_op
 	return p;
 }
 
-void pd_json_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start,
-			  enum pd_swap swap)
+/* A pd_see_fixed_fields: writes numbers at fixed offsets, without a call for each. */
+static void write_fixed_fields(void *ctx, const struct pd_op *ops, size_t n, const uint8_t *start,
+			       enum pd_swap swap)
 {
 	struct pd_json *j = ctx;
 	const struct pd_emit *p;
@@ -152,7 +153,7 @@ static inline void write_fields(struct pd_json *j, const struct pd_record *r)
 
 	if (!j->written || !pd_is_all_fixed(r->plan->list, r->body, r->extent.nr_ops))
 		pd_visit_batches(r->plan, r->body, r->frame.misc, j->session->swap, &r->extent,
-				 &pd_json_visitor, pd_json_fixed_fields, j);
+				 &pd_json_visitor, write_fixed_fields, j);
 	if (r->trailer)
 		write_trailer(j, r);
 	if (trailing.size || r->extent.code != PD_OK) {	/* may be empty: fields are missing */

@@ -23,7 +23,7 @@ struct object {
 	unsigned int nr;
 };
 
-bool pd_check_exclusive(const struct pd_when *a, const struct pd_when *b)
+static bool exclude_each_other(const struct pd_when *a, const struct pd_when *b)
 {
 	if (a->on != b->on ||
 	    (a->sibling ? !b->sibling || strcmp(a->sibling, b->sibling) != 0 : b->sibling != NULL))
@@ -39,7 +39,7 @@ static bool are_exclusive(const struct key *a, const struct key *b)
 {
 	for (unsigned int i = 0; i < a->nr; i++)
 		for (unsigned int j = 0; j < b->nr; j++)
-			if (pd_check_exclusive(a->when[i], b->when[j]))
+			if (exclude_each_other(a->when[i], b->when[j]))
 				return true;
 	return false;
 }

@@ -47,7 +47,4 @@ static inline bool pd_check_is_bare(const struct pd_field *row)
 	return row->kind == PD_ARRAY && row->fields->kind != PD_GROUP && !row->fields->name[0];
 }
 
-/* Returns whether two conditions exclude each other. */
-bool pd_check_exclusive(const struct pd_when *a, const struct pd_when *b);
-
 #endif

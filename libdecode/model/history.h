@@ -338,9 +338,6 @@ bool pd_history_is_until(const struct pd_history *h, uint32_t rank, const struct
 bool pd_history_is_after_loss(const struct pd_history *h, const struct pd_moment *at);
 /* history_tasks.c: returns the time of a rank; PD_NO_TIME for 0 and PD_NOTHING. */
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank);
-/* Returns the life of a machine's tid at a rank, or NULL. */
-const struct pd_life *pd_history_life(const struct pd_history *h, uint8_t machine, uint32_t tid,
-				      uint32_t rank);
 
 /* history.c: frees what the replay has made. */
 void pd_history_forget_replay(struct pd_history *h);

@@ -307,26 +307,6 @@ static int apply_map(struct pd_live *l, const struct pd_change *c, const struct 
 	return l->pool.is_full ? -1 : 0;
 }
 
-int pd_live_apply(struct pd_history *h)
-{
-	struct pd_live *l = h->live;
-	const struct pd_change *c = h->changes.items;
-	int ret = 0;
-
-	l->pool.is_full = false;
-	for (uint32_t i = 0; i < h->changes.nr; i++, c++) {
-		if (c->kind == PD_CHANGE_MAP)
-			ret |= apply_map(l, c, pd_map_at(h, c->item), time_of(c) < l->now);
-		else
-			ret |= apply_to_task(l, c) | apply_to_process(l, c);
-	}
-	h->nr_changes += h->changes.nr;
-	h->changes.nr = h->maps.nr = 0;
-	if (h->budget.used > l->next_forget)
-		pd_live_forget_ended(h);
-	return ret;
-}
-
 /* --- memory --- */
 
 /* The tasks and spaces that stay while others are forgotten. */
@@ -399,7 +379,7 @@ static uint64_t next_forget(const struct pd_budget *b)
 	return b->used + (room > step ? room : step);
 }
 
-void pd_live_forget_ended(struct pd_history *h)
+static void forget_ended_tasks(struct pd_history *h)
 {
 	struct pd_live *l = h->live;
 	struct survivors s = { .live = l, .tasks.budget = l->budget, .spaces.budget = l->budget };
@@ -420,10 +400,30 @@ void pd_live_forget_ended(struct pd_history *h)
 	l->next_forget = next_forget(&h->budget);
 }
 
+int pd_live_apply(struct pd_history *h)
+{
+	struct pd_live *l = h->live;
+	const struct pd_change *c = h->changes.items;
+	int ret = 0;
+
+	l->pool.is_full = false;
+	for (uint32_t i = 0; i < h->changes.nr; i++, c++) {
+		if (c->kind == PD_CHANGE_MAP)
+			ret |= apply_map(l, c, pd_map_at(h, c->item), time_of(c) < l->now);
+		else
+			ret |= apply_to_task(l, c) | apply_to_process(l, c);
+	}
+	h->nr_changes += h->changes.nr;
+	h->changes.nr = h->maps.nr = 0;
+	if (h->budget.used > l->next_forget)
+		forget_ended_tasks(h);
+	return ret;
+}
+
 void pd_live_drop(struct pd_history *h)
 {
 	h->changes.nr = h->maps.nr = 0;
-	pd_live_forget_ended(h);
+	forget_ended_tasks(h);
 }
 
 /* --- answers --- */

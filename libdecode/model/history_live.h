@@ -17,8 +17,6 @@ void pd_live_see(struct pd_history *h, const struct pd_record *r);
 int pd_live_apply(struct pd_history *h);
 /* Removes changes that could not be learned, and makes room. */
 void pd_live_drop(struct pd_history *h);
-/* Forgets all tasks that ended some rounds ago. */
-void pd_live_forget_ended(struct pd_history *h);
 
 /* Returns what is mapped in a space now, NULL for nothing; *is_known: whether the space is. */
 const struct pd_mapped *pd_live_space(const struct pd_live *l, uint64_t key, bool *is_known);

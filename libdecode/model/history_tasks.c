@@ -147,6 +147,32 @@ static uint32_t namespaces_at(const struct pd_history *h, const struct pd_life *
 	return value_at(h, &h->ns_since, life->first_ns, end - life->first_ns, rank);
 }
 
+/* Returns the life of a machine's tid at a rank, or NULL. */
+static const struct pd_life *find_life(const struct pd_history *h, uint8_t machine, uint32_t tid,
+				       uint32_t rank)
+{
+	const struct pd_life *lives = h->lives.items;
+	const uint64_t key = pd_task_key(machine, tid);
+	uint32_t low = 0, n = h->lives.nr;
+
+	if (machine == PD_HOST)
+		pd_key_index_narrow(&h->life_of, tid, &low, &n);
+	while (n) {
+		const uint32_t half = n / 2;
+		const struct pd_life *l = &lives[low + half];
+		const uint64_t own = pd_task_key(l->machine, l->tid);
+
+		if (own < key || (own == key && l->from <= rank)) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return low && pd_task_key(lives[low - 1].machine, lives[low - 1].tid) == key ?
+		       &lives[low - 1] : NULL;
+}
+
 /* A new task has its parent's name. In the order of the ranks, the parent's is known. */
 static void inherit_names(struct pd_history *h)
 {
@@ -157,9 +183,8 @@ static void inherit_names(struct pd_history *h)
 
 		if (c->kind != PD_CHANGE_FORK)
 			continue;
-		child = (struct pd_life *)(uintptr_t)pd_history_life(h, c->machine, c->tid, rank);
-		parent = c->ptid == c->tid ? NULL :
-			 pd_history_life(h, c->machine, c->ptid, rank);
+		child = (struct pd_life *)(uintptr_t)find_life(h, c->machine, c->tid, rank);
+		parent = c->ptid == c->tid ? NULL : find_life(h, c->machine, c->ptid, rank);
 		if (child && parent && parent->pid == c->ppid)
 			child->comm = comm_at(h, parent, rank);
 	}
@@ -195,31 +220,6 @@ int pd_history_replay_tasks(struct pd_history *h)
 	index_lives(h);
 	inherit_names(h);
 	return 0;
-}
-
-const struct pd_life *pd_history_life(const struct pd_history *h, uint8_t machine, uint32_t tid,
-				      uint32_t rank)
-{
-	const struct pd_life *lives = h->lives.items;
-	const uint64_t key = pd_task_key(machine, tid);
-	uint32_t low = 0, n = h->lives.nr;
-
-	if (machine == PD_HOST)
-		pd_key_index_narrow(&h->life_of, tid, &low, &n);
-	while (n) {
-		const uint32_t half = n / 2;
-		const struct pd_life *l = &lives[low + half];
-		const uint64_t own = pd_task_key(l->machine, l->tid);
-
-		if (own < key || (own == key && l->from <= rank)) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low && pd_task_key(lives[low - 1].machine, lives[low - 1].tid) == key ?
-		       &lives[low - 1] : NULL;
 }
 
 uint64_t pd_history_time_of(const struct pd_history *h, uint32_t rank)
@@ -274,7 +274,7 @@ static bool find_task(const struct pd_history *h, const struct whose *w, struct 
 	if (h->live)
 		return pd_live_task(h, machine, w->pid, w->tid, out);
 	rank = pd_history_rank_of(h, &w->at);
-	life = pd_history_life(h, machine, (uint32_t)w->tid, rank);
+	life = find_life(h, machine, (uint32_t)w->tid, rank);
 	if (!life || (w->pid != -1 && life->pid != (uint32_t)w->pid))
 		return false;
 	describe_life(h, life, rank, out);

@@ -127,8 +127,9 @@ static int pack_part(const struct pd_values *v, pd_node n, const struct pd_bits 
 	}
 }
 
-int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits,
-		 uint64_t *word, const char **bad)
+/* Sets the members named by `bits` in *word. Returns 0, or -1 and *bad. */
+static int set_named_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits,
+			  uint64_t *word, const char **bad)
 {
 	for (const struct pd_bits *b = bits; b && b->name; b++) {
 		pd_node n = v->member(object, b->name);
@@ -201,7 +202,7 @@ static int pack_flags(const struct pd_values *v, pd_node n, pd_node parent,
 	*bad = "names";
 	if (mask_of_names(v, names, f->names, out))
 		return -1;
-	return pd_pack_bits(v, parent, f->bits, out, bad);
+	return set_named_bits(v, parent, f->bits, out, bad);
 }
 
 static int pack_double(const struct pd_values *v, pd_node n, uint64_t *out)
@@ -231,7 +232,7 @@ int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd
 	*bad = NULL;
 	if (f->show == PD_BITS)
 		return n ? pd_node_number(v, n, NULL, out) :
-			pd_pack_bits(v, object, f->bits, out, bad);
+			set_named_bits(v, object, f->bits, out, bad);
 	if (!n)
 		return 1;
 	switch (f->show) {
@@ -244,7 +245,7 @@ int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd
 		if (v->type(n) != PD_NODE_OBJECT)
 			return pd_node_number(v, n, NULL, out);
 		if (!v->member(n, "raw"))
-			return pd_pack_bits(v, n, f->bits, out, bad);
+			return set_named_bits(v, n, f->bits, out, bad);
 		*bad = "raw";
 		if (pd_node_number(v, v->member(n, "raw"), NULL, out))
 			return -1;

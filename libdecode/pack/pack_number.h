@@ -12,8 +12,4 @@ enum { PD_PACK_CONTRADICTS = -2 };
 int pd_pack_number_of(const struct pd_values *v, pd_node object, const struct pd_field *f,
 		      uint64_t *out, const char **bad);
 
-/* Sets the members named by `bits` in *word. Returns 0, or -1 and *bad. */
-int pd_pack_bits(const struct pd_values *v, pd_node object, const struct pd_bits *bits,
-		 uint64_t *word, const char **bad);
-
 #endif

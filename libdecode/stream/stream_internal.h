@@ -71,8 +71,6 @@ uint64_t pd_stream_zeros_from(struct pd_stream *s, uint64_t at);
 
 /* --- stream_lost.c --- */
 
-/* Gets the time of a sample from its first bytes. Returns false if it has none. */
-bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time);
 /* Returns whether the bytes at have[at], which look like a record, were in the kernel's buffer
  * before the sample of `size` bytes at have[0]: the kernel stated too large a size. Records that a
  * damaged size covers are newer, or follow the sample's fields and lead over its end. Looks at

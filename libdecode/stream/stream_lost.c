@@ -35,7 +35,8 @@ enum pd_next pd_stream_damaged(struct pd_frame *f, enum pd_code code, uint64_t w
 	return PD_NEXT_DAMAGED;
 }
 
-bool pd_lost_time_of(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time)
+/* Gets the time of a sample from its first bytes. Returns false if it has none. */
+static bool read_sample_time(const struct pd_stream *s, struct pd_bytes sample, uint64_t *time)
 {
 	struct pd_attr *a;
 
@@ -155,7 +156,7 @@ void pd_lost_set_time(struct pd_stream *s)
 	uint64_t time;
 
 	pd_stream_save_sample(s);
-	if (pd_lost_time_of(s, (struct pd_bytes){ s->sample, s->sample_size }, &time))
+	if (read_sample_time(s, (struct pd_bytes){ s->sample, s->sample_size }, &time))
 		s->resync.time = time;
 }
 

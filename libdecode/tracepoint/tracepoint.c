@@ -164,20 +164,15 @@ bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f
 	return false;
 }
 
-size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_bytes raw,
-			 uint64_t left, const struct pd_tp_visitor *v, void *ctx)
-{
-	size_t missing = 0;
-
-	for (size_t i = from; i < e->nr_fields; i++)
-		missing += !pd_tp_decode_field(e, &e->fields[i], raw, &left, v, ctx);
-	return missing;
-}
-
 size_t pd_tp_decode(const struct pd_tp_event *e, struct pd_bytes raw, const struct pd_tp_visitor *v,
 		    void *ctx)
 {
-	return pd_tp_decode_from(e, 0, raw, pd_tp_allowance(raw), v, ctx);
+	uint64_t left = pd_tp_allowance(raw);
+	size_t missing = 0;
+
+	for (size_t i = 0; i < e->nr_fields; i++)
+		missing += !pd_tp_decode_field(e, &e->fields[i], raw, &left, v, ctx);
+	return missing;
 }
 
 struct pd_error pd_tp_shortage(uint64_t offset, uint64_t want, uint64_t have, const char *file)

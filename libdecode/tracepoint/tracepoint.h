@@ -125,9 +125,6 @@ static inline uint64_t pd_tp_allowance(struct pd_bytes raw)
 bool pd_tp_decode_field(const struct pd_tp_event *e, const struct pd_tp_field *f,
 			struct pd_bytes raw, uint64_t *left,
 			const struct pd_tp_visitor *v, void *ctx);
-/* Visits the fields from `from` on. */
-size_t pd_tp_decode_from(const struct pd_tp_event *e, size_t from, struct pd_bytes raw,
-			 uint64_t left, const struct pd_tp_visitor *v, void *ctx);
 
 /* Returns the i-th element, i < n->count, sign-extended if the field's elements are signed. */
 uint64_t pd_tp_element(const struct pd_tp_field *f, const struct pd_numbers *n, size_t i);

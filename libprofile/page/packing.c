@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size)
+static void pack_bytes(struct pp_packing *k, const void *data, size_t size)
 {
 	uint8_t *bytes = k->failed ? NULL :
 		pp_memory_grow(k->memory, k->bytes, &k->capacity, k->size + size, 1);
@@ -20,7 +20,7 @@ void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size)
 
 void pp_pack_text(struct pp_packing *k, const char *text)
 {
-	pp_pack_bytes(k, text, strlen(text));
+	pack_bytes(k, text, strlen(text));
 }
 
 /* Returns how many characters from the first on are written as they are: most. */
@@ -56,7 +56,7 @@ void pp_pack_string(struct pp_packing *k, struct pd_bytes text)
 		if (*escape)
 			pp_pack_text(k, escape);
 		else
-			pp_pack_bytes(k, start, (size_t)(text.data - start));
+			pack_bytes(k, start, (size_t)(text.data - start));
 	}
 	pp_pack_text(k, "\"");
 }

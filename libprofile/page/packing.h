@@ -12,7 +12,6 @@ struct pp_packing {
 	bool failed;		/* there was no memory: what follows is not added */
 };
 
-void pp_pack_bytes(struct pp_packing *k, const void *data, size_t size);
 void pp_pack_text(struct pp_packing *k, const char *text);
 /* Both add a JSON string. Controls are written as the text of an escape, as in tables. */
 void pp_pack_string(struct pp_packing *k, struct pd_bytes text);

@@ -16,8 +16,8 @@ static enum ps_read explain_missing(const struct ps_frame_state *f, uint64_t add
 	       address - f->base < in->bytes.size + (uint64_t)FAR ? PS_READ_CUT : PS_READ_OTHER;
 }
 
-enum ps_read ps_frame_read(const struct ps_frame_state *f, uint64_t address, unsigned int width,
-			   uint64_t *out)
+static enum ps_read read_stack_word(const struct ps_frame_state *f, uint64_t address,
+				    unsigned int width, uint64_t *out)
 {
 	const struct pd_bytes bytes = f->in->bytes;
 	const uint64_t at = (f->arch->word == 4 ? address & UINT32_MAX : address) - f->base;
@@ -73,7 +73,7 @@ static void undo_call(struct ps_frame_state *f)
 	uint64_t top;
 
 	if (f->in->precise && !arch->link &&
-	    ps_frame_read(f, f->base, arch->word, &top) == PS_READ_OK && top > f->pc &&
+	    read_stack_word(f, f->base, arch->word, &top) == PS_READ_OK && top > f->pc &&
 	    top - f->pc <= LONGEST_CALL)
 		f->value[arch->sp] += arch->word;
 }
@@ -144,7 +144,7 @@ static void restore_words(struct ps_frame_state *f, unsigned int number, int16_t
 		set_register(f, number, PS_READ_UNKNOWN, 0);
 		return;
 	}
-	status = ps_frame_read(f, cfa + (uint64_t)((int64_t)words * width), width, &value);
+	status = read_stack_word(f, cfa + (uint64_t)((int64_t)words * width), width, &value);
 	set_register(f, number, status, value);
 }
 
@@ -161,7 +161,7 @@ static enum ps_end read_return_address(struct ps_frame_state *f, const struct ps
 			return PS_END_NO_PROGRESS;
 		return end_of(read_register(f, arch->ra, ra));
 	}
-	return end_of(ps_frame_read(f, cfa + (uint64_t)((int64_t)rule->ra * arch->word),
+	return end_of(read_stack_word(f, cfa + (uint64_t)((int64_t)rule->ra * arch->word),
 				    arch->word, ra));
 }
 
@@ -204,7 +204,7 @@ static enum ps_read expression_register(const void *ctx, unsigned int number, ui
 static enum ps_read expression_memory(const void *ctx, uint64_t address, unsigned int width,
 				      uint64_t *out)
 {
-	return ps_frame_read(ctx, address, width, out);
+	return read_stack_word(ctx, address, width, out);
 }
 
 static enum ps_read run_expression(struct ps_frame_state *f, const struct ps_row *row,
@@ -233,12 +233,12 @@ static enum ps_read find_value(struct ps_frame_state *f, const struct ps_row *ro
 		*out = cfa + (uint64_t)at->offset;
 		return PS_READ_OK;
 	case PS_AT_CFA:
-		return ps_frame_read(f, cfa + (uint64_t)at->offset, word, out);
+		return read_stack_word(f, cfa + (uint64_t)at->offset, word, out);
 	case PS_IS_EXPRESSION:
 		return run_expression(f, row, at, cfa, out);
 	case PS_AT_EXPRESSION:
 		status = run_expression(f, row, at, cfa, &address);
-		return status == PS_READ_OK ? ps_frame_read(f, address, word, out) : status;
+		return status == PS_READ_OK ? read_stack_word(f, address, word, out) : status;
 	case PS_AT_NOWHERE:
 		break;
 	}
@@ -252,13 +252,13 @@ static enum ps_end step_signal(struct ps_frame_state *f)
 	const struct ps_arch *arch = f->arch;
 	const uint64_t sp = f->value[arch->sp];
 	uint64_t pc, value = 0;
-	enum ps_end end = end_of(ps_frame_read(f, sp + arch->signal_pc, arch->word, &pc));
+	enum ps_end end = end_of(read_stack_word(f, sp + arch->signal_pc, arch->word, &pc));
 
 	if (end != PS_END_NONE)
 		return end;
 	for (unsigned int i = 0; i < arch->nr_registers; i++) {
 		const uint64_t at = sp + arch->signal_registers + (uint64_t)i * arch->word;
-		const enum ps_read status = ps_frame_read(f, at, arch->word, &value);
+		const enum ps_read status = read_stack_word(f, at, arch->word, &value);
 
 		set_register(f, i, status, value);
 	}
@@ -335,8 +335,8 @@ enum ps_end ps_frame_step_pointer(struct ps_frame_state *f)
 	uint64_t caller, ra;
 
 	if (!(f->known & BIT(arch->fp)) || fp < f->value[arch->sp] || fp % arch->word ||
-	    ps_frame_read(f, fp, arch->word, &caller) != PS_READ_OK ||
-	    ps_frame_read(f, fp + arch->word, arch->word, &ra) != PS_READ_OK)
+	    read_stack_word(f, fp, arch->word, &caller) != PS_READ_OK ||
+	    read_stack_word(f, fp + arch->word, arch->word, &ra) != PS_READ_OK)
 		return PS_END_NO_CFI;
 	f->known = BIT(arch->sp) | BIT(arch->fp);
 	f->dropped = 0;

@@ -21,9 +21,6 @@ struct ps_frame_state {
 /* Sets the state to the sample's registers. Returns false without a pc or a stack pointer. */
 bool ps_frame_start(struct ps_frame_state *f, const struct ps_copied_stack *in);
 
-enum ps_read ps_frame_read(const struct ps_frame_state *f, uint64_t address, unsigned int width,
-			   uint64_t *out);
-
 /* These step to the caller: PS_END_NONE, or why there is none. */
 enum ps_end ps_frame_step_rule(struct ps_frame_state *f, const struct ps_rule *rule);
 enum ps_end ps_frame_step_row(struct ps_frame_state *f, const struct ps_row *row);
