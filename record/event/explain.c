@@ -171,56 +171,50 @@ static const char *likely_reason(const struct event_attr *a)
 	return NULL;
 }
 
+/* Returns what the error means for any event, or NULL. */
+static const char *meaning_of(int error)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} rows[] = {
+		{ EMFILE, "too many open files (EMFILE): each event needs one on each CPU and for "
+			  "each thread. Try: ulimit -n 65536" },
+		{ ENOSPC, "no counter or breakpoint is free (ENOSPC)" },
+		{ EBUSY, "another process has exclusive use of the PMU (EBUSY)" },
+		{ E2BIG, "this kernel is too old for a field of the attribute (E2BIG): config3 "
+			 "needs Linux 6.3, sig_data 5.13, --max-stack 4.8; --print-attr shows the "
+			 "fields" },
+		{ ESRCH, "the process does not exist any more (ESRCH)" },
+		{ ENOSYS, "this kernel has no performance events (ENOSYS)" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].error == error)
+			return rows[i].text;
+	return NULL;
+}
+
 void explain_open(const struct event *e, const struct target *t, int error,
 		  const struct logger *log)
 {
-	const char *why = likely_reason(&e->attr);
+	const char *why = likely_reason(&e->attr), *meaning = meaning_of(error);
 
-	switch (error) {
-	case EACCES:
-	case EPERM:
+	if (error == EACCES || error == EPERM)
 		explain_permission(e, t, error, log);
-		return;
-	case ENOENT:
-	case ENXIO:
-	case ENODEV:
+	else if (error == ENOENT || error == ENXIO || error == ENODEV)
 		explain_absence(e, error, log);
-		return;
-	case EMFILE:
-		log_at(log, LOG_ERROR,
-		       "%s: too many open files (EMFILE): each event needs one on each CPU and for "
-		       "each thread. Try: ulimit -n 65536", e->name);
-		return;
-	case ENOSPC:
-		log_at(log, LOG_ERROR, "%s: no counter or breakpoint is free (ENOSPC)", e->name);
-		return;
-	case EBUSY:
-		log_at(log, LOG_ERROR, "%s: another process has exclusive use of the PMU (EBUSY)",
-		       e->name);
-		return;
-	case EOVERFLOW:
+	else if (error == EOVERFLOW)
 		log_at(log, LOG_ERROR,
 		       "%s: call chains are limited to %ld frames (EOVERFLOW). Try: sudo sysctl "
 		       "kernel.perf_event_max_stack=%u",
 		       e->name, sysctl_read("perf_event_max_stack", 127), e->attr.sample_max_stack);
-		return;
-	case E2BIG:
-		log_at(log, LOG_ERROR,
-		       "%s: this kernel is too old for a field of the attribute (E2BIG): "
-		       "config3 needs Linux 6.3, sig_data 5.13, --max-stack 4.8; --print-attr "
-		       "shows the fields", e->name);
-		return;
-	case ESRCH:
-		log_at(log, LOG_ERROR, "%s: the process does not exist any more (ESRCH)", e->name);
-		return;
-	case ENOSYS:
-		log_at(log, LOG_ERROR, "this kernel has no performance events (ENOSYS)");
-		return;
-	default:
+	else if (meaning)
+		log_at(log, LOG_ERROR, "%s: %s", e->name, meaning);
+	else
 		log_at(log, LOG_ERROR,
 		       "%s: the kernel refuses it (%s)%s%s; --print-attr shows the attribute",
 		       e->name, errno_name(error), why ? ": " : "", why ? why : "");
-	}
 }
 
 /* Two things are needed: files of tracefs are root's, and tracepoint data are the kernel's. The
