@@ -90,6 +90,14 @@ int int_list_add(struct int_list *l, int item)
 	return 0;
 }
 
+bool int_list_has(const struct int_list *l, int item)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i] == item)
+			return true;
+	return false;
+}
+
 void int_list_free(struct int_list *l)
 {
 	free(l->items);

@@ -22,6 +22,7 @@ struct int_list {
 };
 
 int int_list_add(struct int_list *l, int item);		/* returns 0, or -1 if memory is short */
+bool int_list_has(const struct int_list *l, int item);
 void int_list_free(struct int_list *l);
 void int_list_sort(struct int_list *l);			/* and removes duplicates */
 /* Parses "0-3,5", numbers below `limit`; sorts them and removes duplicates. */

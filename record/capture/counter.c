@@ -79,10 +79,7 @@ static enum opened open_one(struct opening *o, size_t event, int cpu, pid_t tid,
 
 static bool has_cpu(const struct int_list *cpus, int cpu)
 {
-	for (size_t i = 0; i < cpus->n; i++)
-		if (cpus->items[i] == cpu)
-			return true;
-	return !cpus->n;
+	return !cpus->n || int_list_has(cpus, cpu);
 }
 
 /* An uncore PMU with a target without CPUs: its counters are opened once, on the CPUs that the PMU

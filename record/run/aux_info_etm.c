@@ -110,11 +110,8 @@ static void list_units(struct host_list *list, const struct recording *r, const 
 		list->h->failed = true;
 	for (size_t i = 0; i < n; i++) {
 		const struct unit u = { e->pmu, (int)cpus[i] };
-		bool wanted = r->target.kind != TARGET_SYSTEM;
 
-		for (size_t k = 0; k < r->target.cpus.n && !wanted; k++)
-			wanted = r->target.cpus.items[k] == u.cpu;
-		if (wanted)
+		if (r->target.kind != TARGET_SYSTEM || int_list_has(&r->target.cpus, u.cpu))
 			host_add(list, unit_to_value(list->h, &u, e));
 	}
 	free(cpus);

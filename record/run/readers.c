@@ -153,14 +153,6 @@ static void *reader_thread(void *reader)
 
 /* --- in the main thread --------------------------------------------------------------------- */
 
-static bool list_has(const struct int_list *l, int item)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i] == item)
-			return true;
-	return false;
-}
-
 static int watch_fd(const struct reader *t, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
@@ -178,14 +170,14 @@ static int assign_buffers(struct reader *t, struct recording *r, const struct cp
 	for (size_t i = 0; i < r->rings.n; i++) {
 		struct ring *ring = &r->rings.items[i];
 
-		if (!list_has(&g->cpus, ring->cpu))
+		if (!int_list_has(&g->cpus, ring->cpu))
 			continue;
 		t->rings[t->nr_rings++] = ring;
 		if (r->target.kind != TARGET_THREADS && watch_fd(t, ring->fd))
 			return -1;
 	}
 	for (size_t i = 0; i < r->counters.n && r->target.kind == TARGET_THREADS; i++)
-		if (list_has(&g->cpus, r->counters.items[i].cpu) &&
+		if (int_list_has(&g->cpus, r->counters.items[i].cpu) &&
 		    watch_fd(t, r->counters.items[i].fd))
 			return -1;
 	return 0;

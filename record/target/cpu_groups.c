@@ -101,14 +101,6 @@ static int group_by(struct cpu_groups *g, int (*key_of)(int cpu), const struct i
 	return 0;
 }
 
-static bool list_has(const struct int_list *l, int item)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i] == item)
-			return true;
-	return false;
-}
-
 /* Each ring buffer needs exactly one reader. */
 static int check_groups(const struct cpu_groups *g, const struct int_list *cpus,
 			const struct logger *log)
@@ -117,7 +109,7 @@ static int check_groups(const struct cpu_groups *g, const struct int_list *cpus,
 		size_t readers = 0;
 
 		for (size_t j = 0; j < g->n; j++)
-			readers += list_has(&g->items[j].cpus, cpus->items[i]);
+			readers += int_list_has(&g->items[j].cpus, cpus->items[i]);
 		if (readers != 1)
 			return log_error(log, CLI_USAGE, "'--threads': CPU %d is in %s",
 					 cpus->items[i],
@@ -175,7 +167,7 @@ int cpu_groups_read(struct cpu_groups *g, const char *spec, const struct int_lis
 static bool is_in_a_group(const struct cpu_groups *g, int cpu)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (list_has(&g->items[i].cpus, cpu))
+		if (int_list_has(&g->items[i].cpus, cpu))
 			return true;
 	return false;
 }

@@ -241,16 +241,11 @@ static int choose_threads(struct target *t, const struct settings *o, const stru
 static int check_cpus(const struct int_list *cpus, const struct int_list *online,
 		      const struct logger *log)
 {
-	for (size_t i = 0; i < cpus->n; i++) {
-		bool found = false;
-
-		for (size_t k = 0; k < online->n && !found; k++)
-			found = online->items[k] == cpus->items[i];
-		if (!found)
+	for (size_t i = 0; i < cpus->n; i++)
+		if (!int_list_has(online, cpus->items[i]))
 			return log_error(log, CLI_INPUT, "CPU %d does not exist or is offline; the "
 					 "last online CPU is %d", cpus->items[i],
 					 online->items[online->n - 1]);
-	}
 	return 0;
 }
 
