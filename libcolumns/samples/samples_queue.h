@@ -7,7 +7,7 @@
 
 #include "samples/samples.h"
 
-/* Where two threads share a CPU, one waits some milliseconds: so long the others have room. */
+/* Room for what others queue while a thread waits some milliseconds for a CPU that two share. */
 enum { PC_NR_QUEUED = 64 };
 
 /* Makes the rows of samples, in the thread. */

@@ -39,7 +39,7 @@ static struct pd_bytes bytes_of(const struct pd_item *of, const char *path)
 
 /* --- BTF --- */
 
-/* Which states its byte order: that of the machine, and of all bytes of its programs. */
+/* BTF states its byte order: that of the machine, and of all bytes of its programs. */
 struct types {
 	enum pd_swap swap;
 	struct pd_bytes strings;	/* followed by a NUL */

@@ -254,8 +254,8 @@ struct ps_options {
 	/* The mount namespace of the caller, as stat(2) of /proc/self/ns/mnt has it; inode 0: not
 	 * known. Paths that only processes of another one mapped name other files here. */
 	struct ps_namespace mount_namespace;
-	/* That will call ps_frames() and ps_resolve(); 0: 1. With several, the session has one more
-	 * that opens debug information while they unwind. */
+	/* Number of threads that will call ps_frames() and ps_resolve(); 0: 1. With several, the
+	 * session has one more that opens debug information while they unwind. */
 	uint32_t threads;
 	/* The name of this machine, as uname(2) has it: with a `recording` of a machine of that
 	 * name, a file at a recorded path that has another inode is another file. NULL: not
