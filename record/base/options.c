@@ -216,6 +216,8 @@ static const struct cli_note sections[] = {
 	  "tracepoint, where both may be patterns; mem:ADDR[/LEN][:rwx], a breakpoint; "
 	  "pmu/term=N,.../, and the names that PMUs have for their events; uprobe:FILE:SYMBOL, "
 	  "uretprobe:, kprobe:SYMBOL, kretprobe:. {a,b} is a group, name{a,b} a group with a name. "
+	  "A probe that new processes inherit (of a command, -p or -u), or that has fetch "
+	  "arguments, is created in tracefs for the recording. "
 	  "--list shows the events of this machine, --print-attr the attribute of an event." },
 	{ "Terms",
 	  "Terms are written between two slashes after any event except probes: period, freq, "
