@@ -53,12 +53,15 @@ static enum fit judge_own_type(const struct pd_record *r)
 		       FITS_LOOSELY : FITS;
 }
 
+/* Returns whether the record's time is near that of the last sample, also by a clock that began to
+ * run a short time ago. */
 static bool is_in_time(const struct pd_stream *s, const struct pd_record *r)
 {
+	const uint64_t last = s->resync.time;
 	uint64_t time;
 
-	return s->resync.time && pd_record_time(r, &time) && time &&
-	       pd_resync_is_near(time, s->resync.time);
+	return last && pd_record_time(r, &time) && pd_resync_is_near(time, last) &&
+	       time >= last / 2 && time / 2 <= last;
 }
 
 static bool is_of_own_task(const struct pd_record *r)
@@ -104,6 +107,7 @@ static bool is_of_type(struct pd_stream *s, struct pd_bytes copy, uint32_t type,
  * Returns its own if there is none. */
 static uint32_t find_type(struct pd_stream *s, struct pd_bytes copy, uint32_t stated, enum fit own)
 {
+	static const uint32_t others[] = { PD_RECORD_SAMPLE, PD_RECORD_MMAP2, PD_RECORD_MMAP };
 	const bool is_near_sample = __builtin_popcount(stated ^ PD_RECORD_SAMPLE) == 1;
 
 	if (is_near_sample && is_of_type(s, copy, PD_RECORD_SAMPLE, own))
@@ -115,8 +119,12 @@ static uint32_t find_type(struct pd_stream *s, struct pd_bytes copy, uint32_t st
 		    is_of_type(s, copy, type, own))
 			return type;
 	}
-	return own >= MISFIT && is_of_type(s, copy, PD_RECORD_SAMPLE, MISFIT) ? PD_RECORD_SAMPLE :
-										stated;
+	if (own == NEWER || (own == FITS_LOOSELY && stated >= PD_RECORD_USER_START))
+		return stated;
+	for (size_t i = 0; i < (own >= MISFIT ? sizeof(others) / sizeof(*others) : 1); i++)
+		if (is_of_type(s, copy, others[i], FITS_LOOSELY))
+			return others[i];
+	return stated;
 }
 
 /* Copies the record to s->corrected. Returns false without memory. */
@@ -199,9 +207,12 @@ static uint32_t find_user_type(const struct pd_stream *s, const struct pd_frame 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		const uint32_t type = types[i];
 
-		if (__builtin_popcount(f->type ^ type) == 1 &&
-		    (type == PD_RECORD_HEADER_FEATURE ? holds_feature(s, f) :
-		     holds_zstd(s, f, type == PD_RECORD_COMPRESSED ? HEADER : 2 * HEADER)))
+		const uint32_t wrong = f->type ^ type;
+
+		if (type == PD_RECORD_HEADER_FEATURE ?
+			    (!(wrong & ~0xffu) || !(wrong & ~0xff00u)) && holds_feature(s, f) :
+			    __builtin_popcount(wrong) == 1 &&
+			    holds_zstd(s, f, type == PD_RECORD_COMPRESSED ? HEADER : 2 * HEADER))
 			return type;
 	}
 	return 0;

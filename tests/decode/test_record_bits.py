@@ -86,3 +86,15 @@ def test_the_type_of_a_sample_or_map(name, tmp_path):
         subprocess.run([TOOLS / "prepair", "-o", tmp_path / "fixed", tmp_path / "changed"],
                        timeout=60)
         assert document((tmp_path / "fixed").read_bytes())["records"] == expected
+
+
+def test_a_byte_of_the_type():
+    """Other wrong types than those of one bit, of samples and maps."""
+    data = (PERF / "18-pipe.data").read_bytes()
+    expected = document(data)["records"]
+    for kind, types in ("SAMPLE", (0, 2, 0xff, 0x1009)), ("MMAP2", (0, 0xff, 0xff0a)):
+        begin, _ = places(data, kind)[-2]
+        for type in types:
+            changed = data[:begin] + type.to_bytes(4, "little") + data[begin + 4:]
+            assert document(changed)["records"] == expected, (kind, type)
+            assert errors_of(changed) == {"MISMATCH"}, (kind, type)
