@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from conftest import FIXTURES, TOOLS
-from encoding import document, pdecode
+from encoding import document, pdecode, run
 from test_header_numbers import flipped
 
 pytestmark = pytest.mark.sanitize
@@ -98,3 +98,13 @@ def test_a_byte_of_the_type():
             changed = data[:begin] + type.to_bytes(4, "little") + data[begin + 4:]
             assert document(changed)["records"] == expected, (kind, type)
             assert errors_of(changed) == {"MISMATCH"}, (kind, type)
+
+
+def test_two_names_of_an_event():
+    """EVENT_UPDATE and EVENT_DESC differ: nothing tells which is right, so a note says that."""
+    data = (PERF / "18-pipe.data").read_bytes()
+    [begin] = [r["offset"] for r in document(data)["records"] if r.get("update_type") == "NAME"]
+    changed = flipped(data, 8 * data.index(b"cpu-clock", begin))
+    for source, notes in (data, 0), (changed, 1):
+        done = run("pdecode", "-v", "-", stdin=source)
+        assert done.returncode == 0 and done.stderr.count(b"name an event differently") == notes
