@@ -102,7 +102,7 @@ class Symbols:
     def write(self, records, began=None, bundle=None, more=None, order="<"):
         now = int(began or time.time() + 100)
         features = {NUMBER["CLOCK_DATA"]: f.clock_data(MONOTONIC, now * SECOND, 9 * SECOND),
-                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
+                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 900 * SECOND)}
         if bundle:
             features[NUMBER["PD_SYMBOLS"]] = f.pd_symbols(bundle)
         features |= {NUMBER[name]: feature for name, feature in (more or {}).items()}

@@ -61,7 +61,7 @@ class Recording:
     def write(self):
         now = int(time.time()) - self.ago
         features = {NUMBER["CLOCK_DATA"]: f.clock_data(self.clock, now * SECOND, 9 * SECOND),
-                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND), **self.features}
+                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 900 * SECOND), **self.features}
         self.path.write_bytes(File(attrs=[(self.event, [1])], records=self.records,
                                    features=features).build("<"))
         return self.path

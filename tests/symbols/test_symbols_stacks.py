@@ -89,7 +89,7 @@ class Machine:
         now = int(time.time()) + 100
         features = {NUMBER["ARCH"]: fstr(self.arch),
                     NUMBER["CLOCK_DATA"]: f.clock_data(1, now * SECOND, 9 * SECOND),
-                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 9 * SECOND)}
+                    NUMBER["SAMPLE_TIME"]: f.sample_time(9 * SECOND, 900 * SECOND)}
         file = File(attrs=[(self.attr, [1])], records=[self.map(self.image, size), *samples],
                     features=features)
         self.path.write_bytes(file.build("<"))
