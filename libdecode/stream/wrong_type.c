@@ -86,6 +86,7 @@ static bool has_path(const struct pd_record *r)
 	struct pd_bytes path;
 
 	return pd_record_get_text(r, "filename", &path) && path.size &&
+	       path.data + path.size < r->body.data + r->body.size &&	/* it ends with a NUL */
 	       (*path.data == '/' || *path.data == '[');
 }
 
