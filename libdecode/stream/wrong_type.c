@@ -208,12 +208,9 @@ static uint32_t find_user_type(const struct pd_stream *s, const struct pd_frame 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		const uint32_t type = types[i];
 
-		const uint32_t wrong = f->type ^ type;
-
-		if (type == PD_RECORD_HEADER_FEATURE ?
-			    (!(wrong & ~0xffu) || !(wrong & ~0xff00u)) && holds_feature(s, f) :
-			    __builtin_popcount(wrong) == 1 &&
-			    holds_zstd(s, f, type == PD_RECORD_COMPRESSED ? HEADER : 2 * HEADER))
+		if (__builtin_popcount(f->type ^ type) == 1 &&
+		    (type == PD_RECORD_HEADER_FEATURE ? holds_feature(s, f) :
+		     holds_zstd(s, f, type == PD_RECORD_COMPRESSED ? HEADER : 2 * HEADER)))
 			return type;
 	}
 	return 0;

@@ -14,8 +14,8 @@
 bool pd_stream_correct_type(struct pd_stream *s, struct pd_record *r, struct pd_error *e);
 
 /* The same for a frame whose type differs in one bit from that of compressed records, if some were
- * expanded before it, or its data begin as theirs do; or in one byte from that of a pipe's
- * features, if it is unknown and the frame has the form of one. Its bytes stay as they are. */
+ * expanded before it, or its data begin as theirs do; or from that of a pipe's features, if it is
+ * unknown and the frame has the form of one. Its bytes stay as they are. */
 bool pd_stream_correct_user_type(const struct pd_stream *s, struct pd_frame *f,
 				 struct pd_error *e);
 
