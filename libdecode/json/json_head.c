@@ -37,8 +37,8 @@ static void write_misc_flags(struct pd_jsonw *w, const struct pd_name *names, ui
 static void write_type(struct pd_jsonw *w, const struct pd_frame *f)
 {
 	PD_JSONW_STRING(w, "type", f->desc ? f->desc->name : "UNKNOWN");
-	if (!f->desc)
-		PD_JSONW_NUMBER(w, "type_id", f->type);
+	if (!f->desc || f->wrong_type)
+		PD_JSONW_NUMBER(w, "type_id", f->type ^ f->wrong_type);
 	PD_JSONW_KEY(w, "size");
 }
 

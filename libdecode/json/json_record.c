@@ -66,7 +66,8 @@ static inline void write_head(struct pd_json *j, const struct pd_record *r)
 	const struct pd_emit_key key =
 		key_of(j, leading_numbers(r), r->attr, r->file, f->type, f->misc);
 	struct pd_emit *p = pd_emit_lookup(j->programs, &key);
-	const bool is_whole = f->desc && f->bytes.size == f->size && f->state != PD_FRAME_SKIPPED;
+	const bool is_whole = f->desc && f->bytes.size == f->size &&
+			      f->state != PD_FRAME_SKIPPED && !f->wrong_type;
 
 	if (is_whole && !pd_emit_is_for(p, &key))
 		pd_json_compile_record(p, j, &key, r);

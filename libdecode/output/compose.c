@@ -302,7 +302,8 @@ int pd_compose_record(struct pd_session *s, const struct pd_values *v,
 	if (size > UINT16_MAX && r->size == PD_SIZE_OPEN)
 		return fail_at(e, PD_E_SIZE, "", "the record would be larger than 65535 bytes");
 	pd_record_header_store(header,
-			       (struct pd_record_header){ r->type, r->misc, (uint16_t)size },
+			       (struct pd_record_header){ r->type ^ r->wrong_type, r->misc,
+							  (uint16_t)size },
 			       s->swap);
 	if (out->failed)
 		return fail_at(e, PD_E_LIMIT, "", "too many bytes");

@@ -38,6 +38,7 @@ enum pd_prefer { PD_PREFER_RAW, PD_PREFER_DECODED };
 
 struct pd_compose_record {
 	uint32_t type;
+	uint32_t wrong_type;		/* as in struct pd_frame */
 	uint16_t misc;
 	const struct pd_attr *attr;	/* for kernel records; may be NULL */
 	size_t size;			/* of the record; PD_SIZE_OPEN: by its fields */

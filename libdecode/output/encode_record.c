@@ -183,7 +183,7 @@ static int read_header_numbers(struct pd_encoder *enc, pd_node record,
 			       const struct pd_record_desc *d, struct pd_compose_record *r,
 			       struct pd_encode_error *e)
 {
-	uint64_t type_id = 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
+	uint64_t type_id = d ? d->type : 0, size = PD_SIZE_OPEN, cut = PD_SIZE_OPEN;
 
 	if (pd_encode_get_number(enc, record, "", "type_id", &type_id, e) ||
 	    pd_encode_get_number(enc, record, "", "size", &size, e) ||
@@ -196,6 +196,7 @@ static int read_header_numbers(struct pd_encoder *enc, pd_node record,
 	    !(d && d->compressed))
 		return pd_encode_fail(e, PD_E_SIZE, "size", "expected 8 to 65535 bytes");
 	r->type = d ? d->type : (uint32_t)type_id;
+	r->wrong_type = r->type ^ (uint32_t)type_id;
 	r->size = (size_t)size;
 	r->cut = (size_t)cut;
 	return 0;

@@ -13,8 +13,10 @@ static void add_leading_keys(struct pd_members *m, const struct pd_record_desc *
 		"'description':'offset in the decompressed stream; `offset` is that of the "
 		"compressed record'," NUMBER_64);
 	pd_members_add(m, "file", "", "'description':'in a directory: data.N','type':'string'");
-	if (!d)
-		pd_members_add(m, "type_id", "", "'type':'integer'," PD_RANGE_U32);
+	pd_members_add(m, "type_id", "", d ?
+		       "'description':'number that its header states, if it is damaged and its "
+		       "bytes are those of this type','type':'integer'," PD_RANGE_U32 :
+		       "'type':'integer'," PD_RANGE_U32);
 	pd_members_add(m, "size", "",
 		"'description':'size in bytes, as the header "
 		"states','type':'integer','minimum':0,'maximum':65535");

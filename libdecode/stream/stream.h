@@ -16,6 +16,7 @@
 /* A record as it is in the file, not decoded. Valid until the next frame is read. */
 struct pd_frame {
 	uint32_t type;
+	uint32_t wrong_type;	/* bits in which the header states another one; 0: none */
 	uint16_t misc;
 	uint16_t size;		/* as in the header; bytes.size may differ (large COMPRESSED2
 				 * records) */

@@ -154,6 +154,7 @@ bool pd_stream_correct_type(struct pd_stream *s, struct pd_record *r, struct pd_
 	if (type == stated)
 		return false;
 	r->frame.type = type;
+	r->frame.wrong_type = type ^ stated;
 	r->frame.desc = pd_record_desc(type);
 	r->frame.bytes.data = s->corrected;
 	pd_store(s->corrected, type, sizeof(type), s->session->swap);
@@ -223,6 +224,7 @@ bool pd_stream_correct_user_type(const struct pd_stream *s, struct pd_frame *f, 
 	if (!type)
 		return false;
 	f->type = type;
+	f->wrong_type = type ^ stated;
 	f->desc = pd_record_desc(type);
 	set_error(f, stated, e);
 	return true;

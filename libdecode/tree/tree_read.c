@@ -33,8 +33,8 @@ static void add_head(struct pd_tree *t, const struct pd_record *r)
 	pd_tree_add_number(t, "type", f->type, pd_record_name(r));
 	if (f->state == PD_FRAME_SKIPPED)
 		return;
-	if (!f->desc)
-		pd_tree_add_number(t, "type_id", f->type, NULL);
+	if (!f->desc || f->wrong_type)
+		pd_tree_add_number(t, "type_id", f->type ^ f->wrong_type, NULL);
 	pd_tree_add_number(t, "size", f->size, NULL);
 	if (f->bytes.size != f->size)
 		pd_tree_add_number(t, "cut", f->bytes.size, NULL);
