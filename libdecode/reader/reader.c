@@ -308,6 +308,14 @@ static bool wants_order(const struct pd_reader *r, uint64_t *time)
 	       *time != 0 && *time != UINT64_MAX;
 }
 
+/* Returns whether no record follows, because the input ends inside this one. */
+static bool is_last(const struct pd_reader *r)
+{
+	return r->record.frame.state == PD_FRAME_CUT &&
+	       r->record.frame.type < PD_RECORD_USER_START &&
+	       r->container.info.mode != PD_MODE_DIRECTORY;
+}
+
 /* Not inlined, so that reading in file order is not slowed down. */
 static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd_error *e)
 {
@@ -320,6 +328,11 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 			return -1;
 		if (ret)
 			return take_kept(r, (const struct kept *)item.meta.data, item.record);
+		if (r->has_last) {
+			r->has_last = false;
+			r->record = r->last;
+			return 1;
+		}
 		if (r->drained) {
 			*e = r->ended;
 			return r->ended.code == PD_OK ? 0 : -1;
@@ -342,6 +355,12 @@ static __attribute__((noinline)) int next_by_time(struct pd_reader *r, struct pd
 
 			if (pd_order_push(r->order, time, meta, r->read.bytes, e))
 				return -1;
+			continue;
+		}
+		if (is_last(r)) {
+			pd_order_end(r->order);
+			r->has_last = true;
+			r->last = r->record;
 			continue;
 		}
 		if (r->read.type == PD_RECORD_FINISHED_ROUND &&

@@ -52,6 +52,8 @@ struct pd_reader {
 	unsigned int copies_tried;	/* records that fit no attribute of a pipe, nor a copy */
 	uint32_t updates;		/* of the session, and of what records are of */
 	struct pd_loads loads[PD_NR_LOADS];	/* of the last records, by their type */
+	bool has_last;			/* `last` comes after those that `order` has */
+	struct pd_record last;
 	bool drained;			/* `order` has all records; `ended` has the error that ended
 					 * the reading */
 	struct pd_error ended;

@@ -373,10 +373,12 @@ def by_time(records, rounds=True):
     """The expected order of --sort time, made with Python's stable sort.
 
     A round releases the records up to the largest time before the previous round: none that follow
-    are older. A record that is older nevertheless is released at once.
+    are older. A record that is older nevertheless is released at once. One that is cut off by the
+    end of the input comes last.
     """
     out, waiting, largest, freed, next_freed = [], [], 0, -1, -1
-    for record in records:
+    last = [one for one in records if rounds and "cut" in one and one["type"] in KERNEL_TYPES]
+    for record in records[:len(records) - len(last)]:
         time = time_of(record)
         if time is None:
             out.append(record)
@@ -389,7 +391,7 @@ def by_time(records, rounds=True):
         else:
             waiting.append(record)
         largest = max(largest, time or 0)
-    return out + sorted(waiting, key=time_of)
+    return out + sorted(waiting, key=time_of) + last
 
 
 @pytest.mark.sanitize

@@ -59,7 +59,9 @@ struct pd_history;
 
 enum pd_order_by {
 	PD_AS_WRITTEN,
-	PD_BY_TIME,		/* within FINISHED_ROUNDs; records without a time are not delayed */
+	/* Within FINISHED_ROUNDs. Records without a time are not delayed; one that is cut off by
+	 * the end of the input comes last. */
+	PD_BY_TIME,
 };
 
 enum pd_access {
