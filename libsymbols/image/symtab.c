@@ -147,38 +147,42 @@ static void end_symbols(struct ps_symtab_entry *entries, size_t n)
 	}
 }
 
-/* Ends a label inside a function: with the function, or, if it is local, at once: it is a place
- * that the file's own assembly jumps to, as construct_stub_create_deopt_addr of V8. An FDE has no
- * name, so what it surrounds is the function. */
-static uint64_t end_label(const struct ps_symtab_entry *label, const struct ps_symtab_entry *outer)
+/* Returns whether an entry is a place inside a function that the file's own assembly jumps to, as
+ * construct_stub_create_deopt_addr of V8. An FDE has no name, so what it surrounds is the
+ * function. */
+static bool is_inner_label(const struct ps_symtab_entry *e, const struct ps_symtab_entry *outer)
 {
-	const bool is_inner = outer->name_size && !outer->has_no_size;
-
-	return is_inner && label->binding == PS_LOCAL ? label->start :
-							least(label->end, outer->end);
+	return e->has_no_size && e->binding == PS_LOCAL && outer->name_size && !outer->has_no_size;
 }
 
 /* Links each entry to the one that surrounds it. Past DEPTH_MAX the outermost are forgotten, so
- * that a search takes bounded time. */
-static void nest_entries(struct ps_symtab_entry *entries, size_t n)
+ * that a search takes bounded time. A label inside a function ends with the function; local ones
+ * are removed. Returns how many entries are left. */
+static size_t nest_entries(struct ps_symtab_entry *entries, size_t n)
 {
 	uint32_t open = NOTHING;	/* innermost entry that has not ended yet */
+	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct ps_symtab_entry *e = &entries[i];
+		struct ps_symtab_entry *e = &entries[kept];
 
-		while (open != NOTHING && entries[open].end <= e->start)
+		while (open != NOTHING && entries[open].end <= entries[i].start)
 			open = entries[open].outer;
+		if (open != NOTHING && is_inner_label(&entries[i], &entries[open]))
+			continue;
+		if (kept < i)
+			*e = entries[i];
 		e->outer = open;
 		e->depth = open == NOTHING ? 0 : (uint8_t)(entries[open].depth + 1);
 		if (e->has_no_size && open != NOTHING)
-			e->end = end_label(e, &entries[open]);
+			e->end = least(e->end, entries[open].end);
 		if (e->depth >= DEPTH_MAX) {
 			e->outer = NOTHING;
 			e->depth = 0;
 		}
-		open = (uint32_t)i;
+		open = (uint32_t)kept++;
 	}
+	return kept;
 }
 
 static int index_starts(struct ps_symtab *t)
@@ -249,7 +253,7 @@ int ps_symtab_seal(struct ps_symtab *t)
 	else if (sort_table(t))
 		return -1;
 	end_symbols(t->entries, t->nr);
-	nest_entries(t->entries, t->nr);
+	t->nr = nest_entries(t->entries, t->nr);
 	return index_starts(t);
 }
 

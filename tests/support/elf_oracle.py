@@ -141,7 +141,9 @@ def with_ends(best):
         while reach and reach[-1][0] <= start:
             reach.pop()
         if not size and reach:
-            end = start if reach[-1][1] and binding == "LOCAL" else min(end, reach[-1][0])
+            if reach[-1][1] and binding == "LOCAL":
+                continue
+            end = min(end, reach[-1][0])
         reach.append((end, size and name))
         ends[start] = (end, source, name)
     return ends
