@@ -510,7 +510,10 @@ def test_memory_that_is_too_small_is_told(tmp_path, run_pdecode):
     document = strict_json(done.stdout)
     assert 0 < len(document["images"]) < 8999
     assert [(e["code"], e["message"]) for e in document["errors"]] == [("LIMIT", TOLD)]
-    assert run_pdecode(["--comm", "x", "--memory", "2M", "-f", "stats", path]).returncode == 1
+    by_name = ["--comm", "x", "--memory", "2M", "-f", "stats"]
+    assert run_pdecode([*by_name, path]).returncode == 0        # needs no maps
+    names = written(tmp_path, [comm(n, f"{n}" * 50, n) for n in range(1, 9000)])
+    assert run_pdecode([*by_name, names]).returncode == 1
 
 
 @sanitize
