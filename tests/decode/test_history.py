@@ -703,7 +703,7 @@ def test_namespaces(resolve):
 
 
 def test_damaged_records_are_counted(resolve):
-    damaged = r.record(10, [b"\1" * 40], USER)
+    damaged = r.record(10, [bytes(range(1, 41))], USER)
     samples = resolve(damaged, M.comm(0, 5, "a"), M.sample(10, 5, 1), options=["-a"])
     assert comms(*samples) == ["a"] and " damaged=1 " in resolve.others[-1]
 
