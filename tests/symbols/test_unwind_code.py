@@ -199,6 +199,7 @@ def test_no_way_is_found(code, assembled):
 
 
 DYNAMIC_CALLER = ".size f, . - f; .type h, @function; h: push %rbp; mov %rsp, %rbp; sub %rax, %rsp"
+SIZE = ".size h, . - h"         # f ends after it: without a size, it would be a label inside f
 
 
 @pytest.mark.parametrize("save, saved", [
@@ -207,7 +208,7 @@ DYNAMIC_CALLER = ".size f, . - f; .type h, @function; h: push %rbp; mov %rsp, %r
 def test_saved_registers_are_the_callers(save, saved, assembled):
     """A register that is written and not saved is lost."""
     labels, answers = assembled(
-        f"{save}; mov $5, %ebp; here: nop; {DYNAMIC_CALLER}; call f; then: nop")
+        f"{save}; mov $5, %ebp; here: nop; {DYNAMIC_CALLER}; call f; then: nop; {SIZE}")
     here, then, after = (labels[name] for name in ("here", "then", "after"))
     inner = [0, STACK + 56, 0, then]
     found = answers(stack_line(X86_64, here, [*inner, 0, 0, 0, 7, after, 0], {RBP: 5}))
@@ -216,7 +217,7 @@ def test_saved_registers_are_the_callers(save, saved, assembled):
 
 def test_a_place_where_a_register_was_saved_is_used_again(assembled):
     labels, answers = assembled("push %rbp; pop %rbp; push %rax; here: nop; "
-                                f"{DYNAMIC_CALLER}; call f; then: nop")
+                                f"{DYNAMIC_CALLER}; call f; then: nop; {SIZE}")
     here, then, after = (labels[name] for name in ("here", "then", "after"))
     stack = stack_line(X86_64, here, [STACK, then, 0, 0, 7, after, 0], {RBP: STACK + 32})
     assert answers(stack) == [f"NO_CFI {here:x}x {then:x}rg {after:x}rg"]
