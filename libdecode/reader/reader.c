@@ -238,10 +238,11 @@ struct kept {
 	const char *file;
 	const struct pd_attr *attr;	/* the event, or one of the same layout; NULL: none */
 	const struct pd_plan *plan;
-	enum pd_found found;
 	uint32_t updates;	/* the reader's, when the record was prepared */
-	uint32_t nr_ops;
+	uint32_t wrong_type;	/* of the frame */
+	uint16_t nr_ops;
 	uint16_t body, trailer;	/* bytes of them; `body` 0: the record is prepared again */
+	uint8_t found;		/* enum pd_found */
 };
 
 /* Returns whether a prepared record is intact, and filled by its fields. */
@@ -258,16 +259,17 @@ static struct kept keep_place(const struct pd_reader *r)
 {
 	const struct pd_record *record = &r->record;
 	struct kept k = { .offset = r->read.offset, .inner_offset = r->read.inner_offset,
-			  .file = r->file, .updates = r->updates, .attr = record->attr };
+			  .file = r->file, .updates = r->updates, .attr = record->attr,
+			  .wrong_type = r->read.wrong_type };
 
 	if (!k.attr) {
 		k.attr = record->layout;
-		k.found = record->found;
+		k.found = (uint8_t)record->found;
 	}
 	if (!is_filled(record))
 		return k;
 	k.plan = record->plan;
-	k.nr_ops = record->extent.nr_ops;
+	k.nr_ops = (uint16_t)record->extent.nr_ops;
 	k.body = (uint16_t)record->body.size;
 	k.trailer = (uint16_t)record->trailer_bytes.size;
 	return k;
@@ -281,14 +283,15 @@ static int take_kept(struct pd_reader *r, const struct kept *k, struct pd_bytes 
 	struct pd_record *record = &r->record;
 
 	record->payload = (struct pd_bytes){ NULL, 0 };
-	record->frame = (struct pd_frame){ .type = h.type, .misc = h.misc, .size = h.size,
+	record->frame = (struct pd_frame){ .type = h.type, .wrong_type = k->wrong_type,
+					   .misc = h.misc, .size = h.size,
 					   .bytes = bytes, .offset = k->offset,
 					   .inner_offset = k->inner_offset,
 					   .desc = pd_record_desc(h.type),
 					   .state = PD_FRAME_WHOLE };
 	record->file = k->file;
 	if (!k->body || k->updates != r->updates)
-		return pd_record_prepare_again(record, k->found, k->attr) ? -1 : 1;
+		return pd_record_prepare_again(record, (enum pd_found)k->found, k->attr) ? -1 : 1;
 	record->attr = k->attr;
 	record->plan = k->plan;
 	record->trailer = k->trailer ? k->attr->trailer : NULL;

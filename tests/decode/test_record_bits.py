@@ -96,6 +96,8 @@ def test_the_type_of_a_sample_or_map(name, tmp_path):
         for args in (["--sort", "time"], ["-j", "2"]):
             whole, found = (json.loads(pdecode(d, *args)[1]) for d in (data, changed))
             assert whole["records"] == records_of(found), args
+            [wrong] = [r for r in found["records"] if "type_id" in r]
+            assert wrong["offset"] == begin, args
         subprocess.run([TOOLS / "prepair", "-o", tmp_path / "fixed", tmp_path / "changed"],
                        timeout=60)
         assert document((tmp_path / "fixed").read_bytes())["records"] == expected
