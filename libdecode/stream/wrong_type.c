@@ -116,8 +116,8 @@ static uint32_t find_type(struct pd_stream *s, struct pd_bytes copy, uint32_t st
 	for (unsigned int bit = 0; bit < TYPE_BITS; bit++) {
 		const uint32_t type = stated ^ 1u << bit;
 
-		if (type < PD_RECORD_USER_START && pd_record_desc(type) &&
-		    is_of_type(s, copy, type, own))
+		if (type < PD_RECORD_USER_START && type != PD_RECORD_SAMPLE &&
+		    pd_record_desc(type) && is_of_type(s, copy, type, own))
 			return type;
 	}
 	if (own == NEWER || (own == FITS_LOOSELY && stated >= PD_RECORD_USER_START))
